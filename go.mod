@@ -1,0 +1,3 @@
+module orrery
+
+go 1.26
