@@ -1,0 +1,83 @@
+package api
+
+import "encoding/json"
+
+// TypeMeta names the kind of an object and the API version that its fields follow.
+type TypeMeta struct {
+	Kind       string `json:"kind,omitempty"`
+	APIVersion string `json:"apiVersion,omitempty"`
+}
+
+// ObjectMeta is the head that every Kubernetes object has.
+//
+// Fields that nothing here interprets are still carried, so that an object that is read, changed and written
+// back does not lose them.
+type ObjectMeta struct {
+	Name                       string            `json:"name,omitempty"`
+	GenerateName               string            `json:"generateName,omitempty"`
+	Namespace                  string            `json:"namespace,omitempty"`
+	SelfLink                   string            `json:"selfLink,omitempty"`
+	UID                        string            `json:"uid,omitempty"`
+	ResourceVersion            string            `json:"resourceVersion,omitempty"`
+	Generation                 int64             `json:"generation,omitempty"`
+	CreationTimestamp          Time              `json:"creationTimestamp,omitzero"`
+	DeletionTimestamp          *Time             `json:"deletionTimestamp,omitempty"`
+	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
+	Labels                     map[string]string `json:"labels,omitempty"`
+	Annotations                map[string]string `json:"annotations,omitempty"`
+	OwnerReferences            []OwnerReference  `json:"ownerReferences,omitempty"`
+	Finalizers                 []string          `json:"finalizers,omitempty"`
+	// ManagedFields is kept as it came: it is large, nothing here reads it, and a status update must not drop it.
+	ManagedFields json.RawMessage `json:"managedFields,omitempty"`
+}
+
+// OwnerReference names an object that this one belongs to.
+type OwnerReference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         *bool  `json:"controller,omitempty"`
+	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+}
+
+// GetName returns the object's name, unique in its namespace (or in the cluster if it has none).
+func (m *ObjectMeta) GetName() string { return m.Name }
+
+// GetNamespace returns the namespace, empty for objects of the cluster.
+func (m *ObjectMeta) GetNamespace() string { return m.Namespace }
+
+// GetUID returns the identity of this incarnation: a re-created object has the same name and another UID.
+func (m *ObjectMeta) GetUID() string { return m.UID }
+
+// GetResourceVersion returns the version of this state of the object. It is opaque: compare it for equality only.
+func (m *ObjectMeta) GetResourceVersion() string { return m.ResourceVersion }
+
+// GetLabels returns the labels. The map is shared with the object.
+func (m *ObjectMeta) GetLabels() map[string]string { return m.Labels }
+
+// GetAnnotations returns the annotations. The map is shared with the object.
+func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
+
+// GetFinalizers returns metadata.finalizers. The slice is shared with the object.
+func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
+
+// GetDeletionTimestamp returns the moment from which the object is being deleted, or nil while it is not.
+func (m *ObjectMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
+
+// ListMeta is the head of a list.
+type ListMeta struct {
+	// ResourceVersion is the version of the collection that the list shows; a watch may start from it.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// Continue asks for the next page; empty on the last one.
+	Continue string `json:"continue,omitempty"`
+	// RemainingItemCount is the number of items on the pages to come, if the server knows it.
+	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
+}
+
+// List is an answer to a list request: items of one type at one resource version.
+type List[T any] struct {
+	TypeMeta `json:",inline"`
+	ListMeta `json:"metadata"`
+	Items    []T `json:"items"`
+}

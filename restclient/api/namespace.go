@@ -1,0 +1,65 @@
+package api
+
+// Namespace is a scope for names and the unit that the namespace controller deletes.
+type Namespace struct {
+	TypeMeta   `json:",inline"`
+	ObjectMeta `json:"metadata"`
+	Spec       NamespaceSpec   `json:"spec"`
+	Status     NamespaceStatus `json:"status"`
+}
+
+// NamespaceSpec holds the tokens that keep a namespace from vanishing.
+type NamespaceSpec struct {
+	// Finalizers must be empty before the server removes the object. Each party removes its own token through
+	// the finalize subresource; the controller of this project owns [FinalizerKubernetes].
+	Finalizers []string `json:"finalizers,omitempty"`
+}
+
+// NamespaceStatus is what the controller reports.
+type NamespaceStatus struct {
+	Phase      NamespacePhase       `json:"phase,omitempty"`
+	Conditions []NamespaceCondition `json:"conditions,omitempty"`
+}
+
+// NamespacePhase is the coarse state of a namespace.
+type NamespacePhase string
+
+// The two phases there are.
+const (
+	NamespaceActive      NamespacePhase = "Active"
+	NamespaceTerminating NamespacePhase = "Terminating"
+)
+
+// FinalizerKubernetes is the token of the namespace controller itself in spec.finalizers.
+const FinalizerKubernetes = "kubernetes"
+
+// NamespaceConditionType names one aspect of a deletion.
+type NamespaceConditionType string
+
+// The conditions that the namespace controller writes while it deletes.
+const (
+	NamespaceDeletionDiscoveryFailure NamespaceConditionType = "NamespaceDeletionDiscoveryFailure"
+	NamespaceDeletionGVParsingFailure NamespaceConditionType = "NamespaceDeletionGroupVersionParsingFailure"
+	NamespaceDeletionContentFailure   NamespaceConditionType = "NamespaceDeletionContentFailure"
+	NamespaceContentRemaining         NamespaceConditionType = "NamespaceContentRemaining"
+	NamespaceFinalizersRemaining      NamespaceConditionType = "NamespaceFinalizersRemaining"
+)
+
+// NamespaceCondition is one observation about a deletion.
+type NamespaceCondition struct {
+	Type               NamespaceConditionType `json:"type"`
+	Status             ConditionStatus        `json:"status"`
+	LastTransitionTime Time                   `json:"lastTransitionTime,omitzero"`
+	Reason             string                 `json:"reason,omitempty"`
+	Message            string                 `json:"message,omitempty"`
+}
+
+// ConditionStatus says whether a condition holds.
+type ConditionStatus string
+
+// The three truth values of a condition.
+const (
+	ConditionTrue    ConditionStatus = "True"
+	ConditionFalse   ConditionStatus = "False"
+	ConditionUnknown ConditionStatus = "Unknown"
+)

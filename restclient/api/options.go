@@ -1,0 +1,88 @@
+package api
+
+// GetOptions are the query parameters of a get request. The zero value asks for the latest state.
+type GetOptions struct {
+	// ResourceVersion "" is a consistent read; "0" lets the server answer from its cache.
+	ResourceVersion string
+}
+
+// ListOptions are the query parameters of list, watch and delete-collection requests. Fields that only one of
+// them reads are ignored by the others. The zero value lists everything by a consistent read.
+type ListOptions struct {
+	LabelSelector string
+	FieldSelector string
+
+	// ResourceVersion "" is a consistent read (for a watch: start now with synthetic ADDED events), "0" any
+	// state the server has at hand, anything else a state at least that new.
+	ResourceVersion string
+	// ResourceVersionMatch says how ResourceVersion is meant: [MatchNotOlderThan] or [MatchExact]; "" leaves it
+	// to the server.
+	ResourceVersionMatch ResourceVersionMatch
+
+	// Limit is the greatest number of items wanted in one answer; 0 means all.
+	Limit int64
+	// Continue is the token from the page before.
+	Continue string
+
+	// TimeoutSeconds is when the server shall end the request; 0 leaves it to the server.
+	TimeoutSeconds int64
+	// AllowWatchBookmarks asks for BOOKMARK events. Watch only.
+	AllowWatchBookmarks bool
+	// SendInitialEvents asks for the current state as ADDED events before the changes, closed by a bookmark
+	// (KEP-3157, streaming lists). Watch only; wants ResourceVersionMatch=NotOlderThan.
+	SendInitialEvents bool
+}
+
+// ResourceVersionMatch says how a resource version in a request is meant.
+type ResourceVersionMatch string
+
+// The two ways to match.
+const (
+	MatchNotOlderThan ResourceVersionMatch = "NotOlderThan"
+	MatchExact        ResourceVersionMatch = "Exact"
+)
+
+// DeletePropagation says what becomes of the objects that a deleted object owns.
+type DeletePropagation string
+
+// The three policies.
+const (
+	DeletePropagationOrphan     DeletePropagation = "Orphan"
+	DeletePropagationBackground DeletePropagation = "Background"
+	DeletePropagationForeground DeletePropagation = "Foreground"
+)
+
+// DeleteOptions is the body of delete and delete-collection requests. The zero value deletes with the defaults
+// of the type.
+type DeleteOptions struct {
+	GracePeriodSeconds *int64
+	Preconditions      *Preconditions
+	PropagationPolicy  DeletePropagation
+	// DryRun validates and answers without storing anything.
+	DryRun bool
+}
+
+// Preconditions must hold for a delete to happen; otherwise the server answers with a conflict.
+type Preconditions struct {
+	UID             *string `json:"uid,omitempty"`
+	ResourceVersion *string `json:"resourceVersion,omitempty"`
+}
+
+// UpdateOptions are the query parameters of create, update and patch requests.
+type UpdateOptions struct {
+	// FieldManager names the writer in managed fields; "" lets the server derive it from the user agent.
+	FieldManager string
+	// DryRun validates and answers without storing anything.
+	DryRun bool
+}
+
+// PatchType is the content type of a patch.
+type PatchType string
+
+// The patch formats of Kubernetes.
+const (
+	JSONPatchType           PatchType = "application/json-patch+json"
+	MergePatchType          PatchType = "application/merge-patch+json"
+	StrategicMergePatchType PatchType = "application/strategic-merge-patch+json"
+	ApplyPatchType          PatchType = "application/apply-patch+yaml"
+)

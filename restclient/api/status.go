@@ -1,0 +1,69 @@
+package api
+
+// Status is what an API server answers when it refuses a request, or when there is nothing else to say.
+type Status struct {
+	TypeMeta `json:",inline"`
+	ListMeta `json:"metadata,omitzero"`
+	// Status is "Success" or "Failure".
+	Status  string         `json:"status,omitempty"`
+	Message string         `json:"message,omitempty"`
+	Reason  StatusReason   `json:"reason,omitempty"`
+	Details *StatusDetails `json:"details,omitempty"`
+	// Code is the HTTP status code.
+	Code int `json:"code,omitempty"`
+}
+
+// StatusDetails says which object the refusal is about, and why in more detail.
+type StatusDetails struct {
+	Name              string        `json:"name,omitempty"`
+	Group             string        `json:"group,omitempty"`
+	Kind              string        `json:"kind,omitempty"`
+	UID               string        `json:"uid,omitempty"`
+	Causes            []StatusCause `json:"causes,omitempty"`
+	RetryAfterSeconds int           `json:"retryAfterSeconds,omitempty"`
+}
+
+// StatusCause is one of the reasons for a refusal.
+type StatusCause struct {
+	Type    CauseType `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Field   string    `json:"field,omitempty"`
+}
+
+// StatusReason is the machine-readable reason of a refusal.
+type StatusReason string
+
+// The reasons that API servers give.
+const (
+	ReasonUnknown               StatusReason = ""
+	ReasonBadRequest            StatusReason = "BadRequest"
+	ReasonUnauthorized          StatusReason = "Unauthorized"
+	ReasonForbidden             StatusReason = "Forbidden"
+	ReasonNotFound              StatusReason = "NotFound"
+	ReasonMethodNotAllowed      StatusReason = "MethodNotAllowed"
+	ReasonNotAcceptable         StatusReason = "NotAcceptable"
+	ReasonAlreadyExists         StatusReason = "AlreadyExists"
+	ReasonConflict              StatusReason = "Conflict"
+	ReasonGone                  StatusReason = "Gone"
+	ReasonExpired               StatusReason = "Expired"
+	ReasonRequestEntityTooLarge StatusReason = "RequestEntityTooLarge"
+	ReasonUnsupportedMediaType  StatusReason = "UnsupportedMediaType"
+	ReasonInvalid               StatusReason = "Invalid"
+	ReasonTooManyRequests       StatusReason = "TooManyRequests"
+	ReasonInternalError         StatusReason = "InternalError"
+	ReasonServiceUnavailable    StatusReason = "ServiceUnavailable"
+	ReasonServerTimeout         StatusReason = "ServerTimeout"
+	ReasonTimeout               StatusReason = "Timeout"
+	ReasonStoreReadError        StatusReason = "StorageReadError"
+)
+
+// CauseType is the machine-readable kind of a cause.
+type CauseType string
+
+// The causes that this project looks at.
+const (
+	// CauseNamespaceTerminating says that nothing can be created in a namespace that is being deleted.
+	CauseNamespaceTerminating CauseType = "NamespaceTerminating"
+	// CauseResourceVersionTooLarge says that the server has not reached the requested version yet.
+	CauseResourceVersionTooLarge CauseType = "ResourceVersionTooLarge"
+)

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero value.
+// Fractions of a second are accepted when reading (MicroTime fields have them).
+type Time struct {
+	time.Time
+}
+
+// NewTime returns t as an API time.
+func NewTime(t time.Time) Time { return Time{Time: t} }
+
+// MarshalJSON writes the moment in UTC with whole seconds, or null for the zero value.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + t.UTC().Format(time.RFC3339) + `"`), nil
+}
+
+// UnmarshalJSON reads an RFC 3339 string; null and "" are the zero value.
+func (t *Time) UnmarshalJSON(data []byte) error {
+	if bytes.Equal(data, []byte("null")) || bytes.Equal(data, []byte(`""`)) {
+		t.Time = time.Time{}
+		return nil
+	}
+	if len(data) < 2 || data[0] != '"' || data[len(data)-1] != '"' {
+		return fmt.Errorf("time: want an RFC 3339 string, got %.40s", data)
+	}
+	parsed, err := time.Parse(time.RFC3339, string(data[1:len(data)-1]))
+	if err != nil {
+		return err
+	}
+	t.Time = parsed
+	return nil
+}
