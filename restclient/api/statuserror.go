@@ -125,7 +125,9 @@ func IsInvalid(err error) bool {
 }
 
 // IsBadRequest tells whether the request was not understood (400).
-func IsBadRequest(err error) bool { return isReasonOrCode(err, ReasonBadRequest, http.StatusBadRequest) }
+func IsBadRequest(err error) bool {
+	return isReasonOrCode(err, ReasonBadRequest, http.StatusBadRequest)
+}
 
 // IsTooManyRequests tells whether the server asks for patience (429).
 func IsTooManyRequests(err error) bool {

@@ -1,0 +1,106 @@
+package restclient
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Config says which server to speak to, and how. The zero value of every field but Host is useful. A Config is a plain
+// value: copy it and change the copy. New copies what it needs, later changes have no effect on a Client.
+type Config struct {
+	// Host is the server's base URL, "https://10.0.0.1:6443", with or without a path in front of "/api" and "/apis"
+	// ("https://rancher.example/k8s/clusters/c-1"). Without a scheme it is https if TLS has any field set that only
+	// makes sense there, otherwise http. Required.
+	Host string
+
+	// TLS says how the server proves its identity.
+	TLS TLS
+
+	// Credentials prove ours. Nil: anonymous.
+	Credentials Credentials
+
+	// Proxy chooses the proxy for a request, nil URL for none. A nil func means http.ProxyFromEnvironment
+	// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). http, https and socks5 proxies work. Use http.ProxyURL for a fixed one.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	// Dial opens the network connections. Nil: a net.Dialer with 30 s limit and keep-alive. Tests plug net.Pipe here.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	// QPS is the number of requests per second that this Client sends in the long run, and Burst how many may go out at
+	// once after a pause. QPS 0 means DefaultQPS, Burst 0 means twice the QPS (at least 1). A negative QPS means no limit.
+	// All goroutines that use the Client share the limit. Watches are not counted; repeated attempts are.
+	QPS   float32
+	Burst int
+
+	// MaxRetries bounds how often one request is repeated, see "Failure" in the package documentation.
+	// 0 means DefaultMaxRetries, negative means never.
+	MaxRetries int
+
+	// MaxRetryAfter is the longest wait that a Retry-After header may ask for. If the server asks for more the answer
+	// is returned as an error at once. 0 means DefaultMaxRetryAfter.
+	MaxRetryAfter time.Duration
+
+	// Timeout limits one attempt of a request, from the moment that it leaves the rate limit until its body is read. It is
+	// also sent to the server (query parameter "timeout"). Watches are not limited. 0: no limit other than the context's.
+	Timeout time.Duration
+
+	// UserAgent is sent with each request. Empty: DefaultUserAgent().
+	UserAgent string
+
+	// DisableCompression stops the client from asking for gzip.
+	DisableCompression bool
+
+	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
+	WatchTransport WatchTransport
+
+	// MaxFrameBytes bounds one watch event, MaxBodyBytes one object or error body (not a list, which is decoded as it
+	// arrives, item by item, each bounded by MaxFrameBytes). 0 means DefaultMaxFrameBytes and DefaultMaxBodyBytes.
+	MaxFrameBytes int
+	MaxBodyBytes  int
+
+	// WarningHandler gets the Warning headers of answers and this package's own warnings (for instance that the server's
+	// certificate is not verified). Nil: they are dropped, the Trace sees them all the same.
+	WarningHandler WarningHandler
+
+	// Trace looks inside. Nil costs one branch per hook.
+	Trace *Trace
+}
+
+// TLS says how the server proves its identity.
+type TLS struct {
+	// CAData holds PEM certificates that sign the server's; it wins over CAFile, which names a file that is read again
+	// when it changes. Both empty: the machine's own list of authorities.
+	CAData []byte
+	CAFile string
+
+	// ServerName is compared with the certificate instead of the host's name.
+	ServerName string
+
+	// Insecure accepts any server certificate, and warns through WarningHandler and Trace. It excludes CAData and CAFile.
+	Insecure bool
+
+	// CheckInterval is how often CAFile and Credentials.ClientCertificate are looked at between handshakes.
+	// 0 means DefaultTLSCheckInterval.
+	CheckInterval time.Duration
+}
+
+// WatchTransport names the two ways in which an API server streams watch events.
+type WatchTransport string
+
+const (
+	WatchHTTP      WatchTransport = "http"      // chunked HTTP response body; the default
+	WatchWebSocket WatchTransport = "websocket" // one websocket message per event
+)
+
+// Defaults for the zero values of Config.
+const (
+	DefaultQPS              = 50
+	DefaultMaxRetries       = 10
+	DefaultMaxRetryAfter    = 5 * time.Minute
+	DefaultMaxFrameBytes    = 32 << 20
+	DefaultMaxBodyBytes     = 64 << 20
+	DefaultTLSCheckInterval = time.Minute
+)
