@@ -1,0 +1,28 @@
+// Package flight lets callers who want the same answer at the same time share one run of the work that produces it.
+//
+// # Concept
+//
+// Ten workers find their token expired, or their picture of the server outdated, within the same millisecond. The work
+// should be done once. A [Flight] starts a run for the first of them, and the others wait for that run.
+//
+// # Guarantees
+//
+// At most one run is under way at any moment, even if its callers have given up and new ones have come. A caller waits no
+// longer than its own context lives, and its leaving does not disturb the others: the context of the run is cancelled
+// when the last of its callers has left.
+//
+// # Goroutines
+//
+// Each run has a goroutine that ends when the function returns. It is asked to (by its context) as soon as nobody waits
+// for it any more, so whoever wants no goroutine left behind cancels the callers.
+//
+// # Failure
+//
+// All callers of a run get its error, wrapped by nobody. A panic of the function is a panic of the program.
+//
+// # Testing
+//
+// The tests run in synctest bubbles, which end only when all goroutines are gone.
+//
+// Next: package restclient/credentials
+package flight

@@ -1,0 +1,98 @@
+package flight
+
+import (
+	"context"
+	"sync"
+)
+
+// Flight shares the runs of one function. Create it with [New]. It may be used by any number of goroutines.
+type Flight[T any] struct {
+	fn func(context.Context) (T, error) // immutable
+
+	mu      sync.Mutex
+	current *run[T] // nil: nothing is under way
+}
+
+// run is one call of the function.
+type run[T any] struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed when value and err are there
+
+	value T     // written once, before done is closed
+	err   error // as value
+
+	// waiting counts the callers that want this run, guarded by Flight.mu. Once it has fallen to zero the run is
+	// cancelled and nobody may join it: what it returns is of no use.
+	waiting int
+}
+
+// New returns a Flight of fn, which must return soon after its context has ended.
+func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
+	return &Flight[T]{fn: fn}
+}
+
+// Do returns the result of a run. joined tells whether the run was under way already when Do was called, so that its
+// result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first.
+func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return value, false, err
+		}
+		r, joined, abandoned := f.board()
+		if !abandoned {
+			value, err := f.wait(ctx, r)
+			return value, joined, err
+		}
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return value, false, ctx.Err()
+		}
+	}
+}
+
+// board takes a seat in the run that is under way, or starts one. A run that was abandoned takes nobody on board, and
+// no other may start before it has ended.
+func (f *Flight[T]) board() (r *run[T], joined, abandoned bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.current; r != nil {
+		if r.waiting == 0 {
+			return r, false, true
+		}
+		r.waiting++
+		return r, true, false
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r = &run[T]{cancel: cancel, done: make(chan struct{}), waiting: 1}
+	f.current = r
+	go f.fly(ctx, r)
+	return r, false, false
+}
+
+func (f *Flight[T]) fly(ctx context.Context, r *run[T]) {
+	r.value, r.err = f.fn(ctx)
+	r.cancel()
+	// The next run may start before the callers of this one have woken up, but not before value and err are written.
+	f.mu.Lock()
+	f.current = nil
+	f.mu.Unlock()
+	close(r.done)
+}
+
+func (f *Flight[T]) wait(ctx context.Context, r *run[T]) (T, error) {
+	select {
+	case <-r.done:
+		return r.value, r.err
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	r.waiting--
+	last := r.waiting == 0
+	f.mu.Unlock()
+	if last {
+		r.cancel()
+	}
+	var zero T
+	return zero, ctx.Err()
+}

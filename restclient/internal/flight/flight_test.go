@@ -1,0 +1,132 @@
+package flight
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slow returns a Flight whose n-th run takes a second and returns n.
+func slow(runs *atomic.Int32) *Flight[int] {
+	return New(func(ctx context.Context) (int, error) {
+		n := runs.Add(1)
+		select {
+		case <-time.After(time.Second):
+			return int(n), nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	})
+}
+
+type result struct {
+	value  int
+	joined bool
+	err    error
+}
+
+func do(ctx context.Context, f *Flight[int]) <-chan result {
+	out := make(chan result, 1)
+	go func() {
+		value, joined, err := f.Do(ctx)
+		out <- result{value, joined, err}
+	}()
+	return out
+}
+
+func TestCallersShareARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int32
+		f := slow(&runs)
+		first := do(t.Context(), f)
+		synctest.Wait()
+		second := do(t.Context(), f)
+		assert.Equal(t, result{1, false, nil}, <-first)
+		assert.Equal(t, result{1, true, nil}, <-second)
+		assert.Equal(t, result{2, false, nil}, <-do(t.Context(), f), "a finished run is not reused")
+	})
+}
+
+func TestLeavingCallerDisturbsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int32
+		f := slow(&runs)
+		impatient, cancel := context.WithCancel(t.Context())
+		first := do(impatient, f)
+		synctest.Wait()
+		second := do(t.Context(), f)
+		synctest.Wait()
+		cancel()
+		assert.Equal(t, result{0, false, context.Canceled}, <-first)
+		assert.Equal(t, result{1, true, nil}, <-second)
+	})
+}
+
+func TestLastCallerCancelsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int32
+		f := slow(&runs)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := do(ctx, f)
+		synctest.Wait()
+		start := time.Now()
+		cancel()
+		require.ErrorIs(t, (<-first).err, context.Canceled)
+		synctest.Wait()
+		assert.Nil(t, f.current, "the run must have ended")
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestNewRunWaitsForTheAbandonedOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs, under atomic.Int32
+		f := New(func(ctx context.Context) (int, error) {
+			assert.Equal(t, int32(1), under.Add(1), "one run at a time")
+			defer under.Add(-1)
+			n := int(runs.Add(1))
+			<-time.After(time.Second) // a run that takes its time to notice
+			return n, ctx.Err()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		first := do(ctx, f)
+		synctest.Wait()
+		cancel()
+		require.ErrorIs(t, (<-first).err, context.Canceled)
+
+		hasty, cancelHasty := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancelHasty()
+		assert.ErrorIs(t, (<-do(hasty, f)).err, context.DeadlineExceeded)
+		assert.Equal(t, result{2, false, nil}, <-do(t.Context(), f))
+	})
+}
+
+func TestErrorReachesAllCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		f := New(func(context.Context) (int, error) {
+			<-time.After(time.Second)
+			return 0, boom
+		})
+		first := do(t.Context(), f)
+		synctest.Wait()
+		second := do(t.Context(), f)
+		assert.Equal(t, boom, (<-first).err)
+		assert.Equal(t, boom, (<-second).err)
+	})
+}
+
+func TestEndedContextStartsNothing(t *testing.T) {
+	var runs atomic.Int32
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := slow(&runs).Do(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, runs.Load())
+}
