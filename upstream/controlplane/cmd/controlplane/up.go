@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"orrery/upstream/controlplane"
+)
+
+const upUsage = `Runs a Kubernetes control plane in the foreground until Ctrl-C.
+
+Without --namespace-controller nobody empties namespaces that are deleted: that is
+the place for "orrery run --kubeconfig FILE".
+
+Usage:
+  controlplane up [flags]
+
+Flags:
+`
+
+// upFlags is what "controlplane up" can be told.
+type upFlags struct {
+	config      controlplane.Config
+	kubeconfig  string
+	auditPolicy string
+}
+
+func (f *upFlags) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.config.NamespaceController, "namespace-controller", false, "run kube-controller-manager's own namespace controller")
+	flags.StringSliceVar(&f.config.Controllers, "controllers", controlplane.DefaultControllers(), "controllers of kube-controller-manager to run besides it; '*' for all")
+	flags.IntVar(&f.config.FakeNodes, "nodes", 1, "number of fake nodes; with 0 there is no scheduler either, and pods stay pending")
+	flags.StringVar(&f.config.Dir, "dir", "", "directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, removed at the end)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "where to write the administrator's kubeconfig (default: in the directory)")
+	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "have kube-apiserver answer lists and watches from etcd")
+	flags.StringVar(&f.auditPolicy, "audit-policy", "", "file with an audit policy; switches the audit log on")
+	flags.StringArrayVar(&f.config.APIServerArgs, "apiserver-arg", nil, "further argument for kube-apiserver (may be repeated)")
+	flags.StringArrayVar(&f.config.ControllerManagerArgs, "controller-manager-arg", nil, "further argument for kube-controller-manager (may be repeated)")
+}
+
+func runUp() int {
+	var f upFlags
+	flags := pflag.NewFlagSet("controlplane up", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() { fmt.Fprint(os.Stderr, upUsage+flags.FlagUsages()) }
+	f.register(flags)
+	switch err := flags.Parse(os.Args[1:]); {
+	case err == pflag.ErrHelp:
+		return 0
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "controlplane up:", err)
+		return 2
+	}
+	if err := f.run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func (f *upFlags) run() (err error) {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if f.config.Binary, err = os.Executable(); err != nil {
+		return err
+	}
+	f.config.Log = os.Stderr
+	if f.auditPolicy != "" {
+		policy, err := os.ReadFile(f.auditPolicy)
+		if err != nil {
+			return err
+		}
+		f.config.AuditPolicy = string(policy)
+	}
+	cp, err := controlplane.Start(ctx, f.config)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := f.publish(cp)
+	if err != nil {
+		_ = cp.Stop() // the error at hand says more
+		return err
+	}
+	fmt.Printf("\nexport KUBECONFIG=%s\n\nLogs and certificates: %s\nCtrl-C ends the control plane.\n", kubeconfig, cp.Dir())
+
+	select {
+	case <-ctx.Done():
+		cancel() // a second Ctrl-C ends this process at once
+		fmt.Fprintln(os.Stderr, "stopping")
+	case <-cp.Failed():
+	}
+	return cp.Stop()
+}
+
+// publish copies the administrator's kubeconfig to where --kubeconfig wants it, and returns where it can be found.
+func (f *upFlags) publish(cp *controlplane.ControlPlane) (string, error) {
+	if f.kubeconfig == "" {
+		return cp.Kubeconfig(), nil
+	}
+	data, err := os.ReadFile(cp.Kubeconfig())
+	if err != nil {
+		return "", err
+	}
+	return f.kubeconfig, os.WriteFile(f.kubeconfig, data, 0o600)
+}

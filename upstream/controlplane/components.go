@@ -1,0 +1,138 @@
+package controlplane
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// The components, as their processes and log files are named.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kwok              = "kwok"
+)
+
+// frontProxyName is the common name of the aggregation layer's client certificate. kube-apiserver must be told that
+// only this name may speak for other users: where the authority for request headers is the one for clients, it would
+// otherwise refuse to start, and kube-controller-manager logs errors for as long as the setting is missing.
+const frontProxyName = "front-proxy-client"
+
+// serviceAccountIssuer is the issuer in service account tokens, the one that a real cluster has by default.
+const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
+
+func (cp *ControlPlane) etcdArgs() []string {
+	client, peer := "https://"+cp.ports.etcd.address(), "https://"+cp.ports.etcdPeer.address()
+	args := []string{
+		"--name=orrery",
+		"--data-dir=" + filepath.Join(cp.dir, "etcd"),
+		"--listen-client-urls=" + client,
+		"--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=orrery=" + peer,
+		"--client-cert-auth=true",
+		"--trusted-ca-file=" + cp.pki("etcd-ca.crt"),
+		"--cert-file=" + cp.pki("etcd.crt"),
+		"--key-file=" + cp.pki("etcd.key"),
+		"--peer-client-cert-auth=true",
+		"--peer-trusted-ca-file=" + cp.pki("etcd-ca.crt"),
+		"--peer-cert-file=" + cp.pki("etcd.crt"),
+		"--peer-key-file=" + cp.pki("etcd.key"),
+		// The data is thrown away with the directory: waiting for the disk would only make tests slow.
+		"--unsafe-no-fsync=true",
+	}
+	return append(args, cp.config.EtcdArgs...)
+}
+
+func (cp *ControlPlane) apiServerArgs() []string {
+	args := []string{
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(cp.ports.apiServer.number),
+		"--tls-cert-file=" + cp.pki("apiserver.crt"),
+		"--tls-private-key-file=" + cp.pki("apiserver.key"),
+		"--client-ca-file=" + cp.pki("ca.crt"),
+		"--etcd-servers=https://" + cp.ports.etcd.address(),
+		"--etcd-cafile=" + cp.pki("etcd-ca.crt"),
+		"--etcd-certfile=" + cp.pki("etcd-client.crt"),
+		"--etcd-keyfile=" + cp.pki("etcd-client.key"),
+		"--authorization-mode=Node,RBAC",
+		"--service-account-issuer=" + serviceAccountIssuer,
+		"--service-account-key-file=" + cp.pki("service-account.pub"),
+		"--service-account-signing-key-file=" + cp.pki("service-account.key"),
+		"--service-cluster-ip-range=10.0.0.0/16",
+		"--requestheader-client-ca-file=" + cp.pki("front-proxy-ca.crt"),
+		"--requestheader-allowed-names=" + frontProxyName,
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + cp.pki("front-proxy-client.crt"),
+		"--proxy-client-key-file=" + cp.pki("front-proxy-client.key"),
+		// An Endpoints object may not hold a loopback address, so the server must not try to publish its own.
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none",
+	}
+	if cp.config.DisableWatchCache {
+		args = append(args, "--watch-cache=false")
+	}
+	if cp.config.AuditPolicy != "" {
+		args = append(args,
+			"--audit-policy-file="+cp.auditPolicyFile(),
+			"--audit-log-path="+cp.AuditLog(),
+			"--audit-log-mode=blocking",
+		)
+	}
+	return append(args, cp.config.APIServerArgs...)
+}
+
+func (cp *ControlPlane) controllerManagerArgs() []string {
+	kubeconfig := cp.kubeconfigFile(ControllerManager)
+	args := []string{
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(cp.ports.controllerManager.number),
+		"--tls-cert-file=" + cp.pki("loopback.crt"),
+		"--tls-private-key-file=" + cp.pki("loopback.key"),
+		"--client-ca-file=" + cp.pki("ca.crt"),
+		"--requestheader-client-ca-file=" + cp.pki("front-proxy-ca.crt"),
+		"--requestheader-allowed-names=" + frontProxyName,
+		"--root-ca-file=" + cp.pki("ca.crt"),
+		"--service-account-private-key-file=" + cp.pki("service-account.key"),
+		// Each controller acts with its own service account and role, as in a real cluster. The audit log then tells
+		// which controller sent what.
+		"--use-service-account-credentials=true",
+		"--leader-elect=false",
+		"--controllers=" + strings.Join(cp.config.controllers(), ","),
+	}
+	return append(args, cp.config.ControllerManagerArgs...)
+}
+
+func (cp *ControlPlane) schedulerArgs() []string {
+	kubeconfig := cp.kubeconfigFile(Scheduler)
+	args := []string{
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(cp.ports.scheduler.number),
+		"--tls-cert-file=" + cp.pki("loopback.crt"),
+		"--tls-private-key-file=" + cp.pki("loopback.key"),
+		"--client-ca-file=" + cp.pki("ca.crt"),
+		"--requestheader-client-ca-file=" + cp.pki("front-proxy-ca.crt"),
+		"--requestheader-allowed-names=" + frontProxyName,
+		"--leader-elect=false",
+	}
+	return append(args, cp.config.SchedulerArgs...)
+}
+
+func (cp *ControlPlane) kwokArgs() []string {
+	return []string{
+		"--kubeconfig=" + cp.kubeconfigFile(Kwok),
+		fmt.Sprintf("--nodes=%d", cp.config.FakeNodes),
+	}
+}

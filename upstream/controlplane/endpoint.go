@@ -1,0 +1,96 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// requestTimeout bounds one request of this package; none of them asks for more than a small object.
+const requestTimeout = 10 * time.Second
+
+// endpoint is a server of the control plane, reached over TLS with a client certificate.
+type endpoint struct {
+	url    string
+	client *http.Client
+}
+
+// statusError is an answer other than 200.
+type statusError struct {
+	method, url string
+	code        int
+	body        string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s %s: status %d: %s", e.method, e.url, e.code, e.body)
+}
+
+func newEndpoint(url string, caPEM []byte, pair keyPair) (*endpoint, error) {
+	cert, err := tls.X509KeyPair(pair.CertPEM, pair.KeyPEM)
+	if err != nil {
+		return nil, fmt.Errorf("client certificate for %s: %w", url, err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(caPEM) {
+		return nil, fmt.Errorf("no certificate authority for %s", url)
+	}
+	return &endpoint{url: url, client: &http.Client{
+		Timeout: requestTimeout,
+		Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{cert}},
+			// Servers come and go here, and a connection kept for later would be a goroutine left behind.
+			DisableKeepAlives: true,
+		},
+	}}, nil
+}
+
+// get sends a GET request and decodes the JSON answer into result, unless that is nil.
+func (e *endpoint) get(ctx context.Context, path string, result any) error {
+	return e.do(ctx, http.MethodGet, path, nil, result)
+}
+
+// post sends body as JSON and decodes the JSON answer into result, unless that is nil.
+func (e *endpoint) post(ctx context.Context, path string, body, result any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return e.do(ctx, http.MethodPost, path, bytes.NewReader(data), result)
+}
+
+func (e *endpoint) do(ctx context.Context, method, path string, body io.Reader, result any) error {
+	request, err := http.NewRequestWithContext(ctx, method, e.url+path, body)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := e.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, e.url+path, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return &statusError{method: method, url: e.url + path, code: response.StatusCode, body: strings.TrimSpace(string(data))}
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, result); err != nil {
+		return fmt.Errorf("%s %s: %w", method, e.url+path, err)
+	}
+	return nil
+}

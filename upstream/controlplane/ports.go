@@ -1,0 +1,123 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Ports are taken from below the range from which operating systems give source ports to outgoing connections (32768
+// and up on Linux, 49152 and up elsewhere). Otherwise, while the API server is down for a restart, one of the clients
+// that keep dialling it may be given the server's own port as its source port, and the server cannot come back.
+const (
+	firstPort = 20000
+	lastPort  = 32000
+)
+
+// maxPortAttempts bounds the search; with 12,000 ports to choose from it is only reached when something else is wrong.
+const maxPortAttempts = 1000
+
+// port is a TCP port of the loopback interface that is reserved for this control plane.
+//
+// That nobody listens on a port says nothing about the next moment, and test packages run at the same time. So each
+// port is also a locked file in the temporary directory: control planes never choose each other's ports, not even
+// those of a server that is down at the moment. The kernel drops the lock when this process ends, however it ends.
+type port struct {
+	number int
+	lock   *os.File
+}
+
+// reservePort finds a port that nobody listens on and that no other control plane on this machine has reserved.
+func reservePort() (port, error) {
+	dir := filepath.Join(os.TempDir(), "orrery-ports-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return port{}, fmt.Errorf("reserve a port: %w", err)
+	}
+	for range maxPortAttempts {
+		number := firstPort + rand.IntN(lastPort-firstPort)
+		lock, err := lockPort(dir, number)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			continue
+		}
+		if err != nil {
+			return port{}, fmt.Errorf("reserve port %d: %w", number, err)
+		}
+		if !listenable(number) {
+			unlockPort(lock)
+			continue
+		}
+		return port{number: number, lock: lock}, nil
+	}
+	return port{}, fmt.Errorf("reserve a port: none of %d ports tried between %d and %d is free", maxPortAttempts, firstPort, lastPort)
+}
+
+// reservePorts reserves n ports, or none.
+func reservePorts(n int) ([]port, error) {
+	ports := make([]port, 0, n)
+	for range n {
+		p, err := reservePort()
+		if err != nil {
+			releasePorts(ports)
+			return nil, err
+		}
+		ports = append(ports, p)
+	}
+	return ports, nil
+}
+
+// releasePorts lets others have the ports. Call it when nothing listens on them any more.
+func releasePorts(ports []port) {
+	for _, p := range ports {
+		unlockPort(p.lock)
+	}
+}
+
+// address is the port as "127.0.0.1:port".
+func (p port) address() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.number))
+}
+
+// lockPort returns the locked file of a port, or EWOULDBLOCK when somebody else has it.
+func lockPort(dir string, number int) (*os.File, error) {
+	path := filepath.Join(dir, strconv.Itoa(number))
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		file.Close()
+		return nil, err
+	}
+	// The previous owner may have removed the file between the two calls. Then this lock is on a file without a name,
+	// which the next one would not see.
+	locked, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(locked, named) {
+		file.Close()
+		return nil, syscall.EWOULDBLOCK
+	}
+	return file, nil
+}
+
+// unlockPort removes the file before the lock goes with the descriptor, so that no file is left behind.
+func unlockPort(file *os.File) {
+	os.Remove(file.Name())
+	file.Close()
+}
+
+func listenable(number int) bool {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(number)))
+	if err != nil {
+		return false
+	}
+	listener.Close()
+	return true
+}
