@@ -1,0 +1,212 @@
+package informertest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// StreamingList is how a [FakeSource] takes a request for a streaming list (sendInitialEvents).
+type StreamingList int
+
+const (
+	// StreamingSupported sends the initial events and the bookmark after them.
+	StreamingSupported StreamingList = iota
+	// StreamingRefused answers 422 Invalid, as servers with the feature switched off do.
+	StreamingRefused
+	// StreamingIgnored does not know the parameter: an ordinary watch.
+	StreamingIgnored
+	// StreamingWithoutBookmark sends the initial events and never says where they end (kubernetes issues 135895
+	// and 139716).
+	StreamingWithoutBookmark
+)
+
+// behaviour is how the source answers, guarded by the mutex of the source.
+type behaviour struct {
+	streaming  StreamingList
+	pageAlways bool
+	latency    time.Duration
+	listFaults []error
+	watchFault []error
+	hold       chan struct{} // while not nil, requests wait until it is closed
+}
+
+// SetStreamingList changes how requests for streaming lists are taken.
+func (s *FakeSource[T]) SetStreamingList(mode StreamingList) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streaming = mode
+}
+
+// SetPaging with true makes the source honour the limit of a list at version "0" too, as a server without a watch
+// cache does.
+func (s *FakeSource[T]) SetPaging(always bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pageAlways = always
+}
+
+// SetLatency makes every request take that long.
+func (s *FakeSource[T]) SetLatency(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latency = d
+}
+
+// FailList makes the next list requests (each page is one) fail, one error a request. A nil error lets one through.
+func (s *FakeSource[T]) FailList(errs ...error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listFaults = append(s.listFaults, errs...)
+}
+
+// FailWatch makes the next attempts to open a watch fail, one error an attempt. A nil error lets one through.
+func (s *FakeSource[T]) FailWatch(errs ...error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchFault = append(s.watchFault, errs...)
+}
+
+// Hold makes all requests wait until release is called or their context ends. Open watches go on.
+func (s *FakeSource[T]) Hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := make(chan struct{})
+	s.hold = held
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.hold == held {
+			s.hold = nil
+			close(held)
+		}
+	}
+}
+
+// admit records a request and decides whether it is answered at all.
+func (s *FakeSource[T]) admit(ctx context.Context, verb string, opts api.ListOptions) error {
+	s.mu.Lock()
+	s.requests = append(s.requests, Request{Verb: verb, Options: opts, At: time.Now()})
+	faults := &s.listFaults
+	if verb == "watch" {
+		faults = &s.watchFault
+	}
+	var fault error
+	if len(*faults) > 0 {
+		fault, *faults = (*faults)[0], (*faults)[1:]
+	}
+	hold, latency := s.hold, s.latency
+	s.mu.Unlock()
+
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+	}
+	if latency > 0 {
+		timer := time.NewTimer(latency)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fault
+}
+
+// Expire forgets the history and the continue tokens, as a compaction of etcd does: a watch or a page at a version
+// before the current one is answered with 410 from now on. Open watches go on.
+func (s *FakeSource[T]) Expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = nil
+	s.oldest = s.version
+	clear(s.pages)
+}
+
+// Send puts an event of the caller's making on every open watch. It is not part of the history.
+func (s *FakeSource[T]) Send(event api.WatchEvent[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watchers {
+		w.pushLocked(event)
+	}
+}
+
+// SendError puts an ERROR event on every open watch and ends it, as a server does that has to give up on a stream.
+func (s *FakeSource[T]) SendError(err *api.StatusError) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := err.Status
+	for w := range s.watchers {
+		w.pushLocked(api.WatchEvent[T]{Type: api.WatchError, Status: &status})
+		w.endLocked(nil)
+	}
+}
+
+// SendBookmark tells the current version to every open watch that asked for bookmarks.
+func (s *FakeSource[T]) SendBookmark() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watchers {
+		if w.bookmarks {
+			w.pushLocked(api.WatchEvent[T]{Type: api.WatchBookmark, ResourceVersion: s.versionLocked()})
+		}
+	}
+}
+
+// SendInitialBookmark tells every open watch that its initial events end at the current version.
+func (s *FakeSource[T]) SendInitialBookmark() {
+	s.Send(api.WatchEvent[T]{Type: api.WatchBookmark, ResourceVersion: s.ResourceVersion(), InitialEventsEnd: true})
+}
+
+// Cut ends every open watch with err, after what was already sent; nil stands for io.EOF, a clean end.
+func (s *FakeSource[T]) Cut(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watchers {
+		w.endLocked(err)
+	}
+}
+
+// Silence turns every open watch into a half-open connection: nothing arrives any more, not even its end. Watches
+// that are opened later are not affected.
+func (s *FakeSource[T]) Silence() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watchers {
+		w.queue, w.silent = nil, true
+	}
+}
+
+// StatusError returns a refusal as an API server words it.
+func StatusError(code int, reason api.StatusReason, message string) *api.StatusError {
+	return &api.StatusError{Status: api.Status{Status: "Failure", Code: code, Reason: reason, Message: message}}
+}
+
+// Expired returns the 410 refusal of a version that is too old.
+func Expired(message string) *api.StatusError {
+	return StatusError(http.StatusGone, api.ReasonExpired, message)
+}
+
+// TooManyRequests returns the 429 refusal, with the time that the server asks to wait.
+func TooManyRequests(retryAfter time.Duration) *api.StatusError {
+	err := StatusError(http.StatusTooManyRequests, api.ReasonTooManyRequests, "too many requests, please try again later")
+	err.RetryAfter = retryAfter
+	return err
+}
+
+// TooLargeResourceVersion returns the 504 refusal of a version that the server has not reached.
+func TooLargeResourceVersion(asked, current uint64) *api.StatusError {
+	err := StatusError(http.StatusGatewayTimeout, api.ReasonTimeout,
+		fmt.Sprintf("Too large resource version: %d, current: %d", asked, current))
+	err.Status.Details = &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}
+	return err
+}
