@@ -1,0 +1,157 @@
+package wait_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"orrery/wait"
+	"orrery/wait/waittest"
+)
+
+// TestContract runs the common suite against this package.
+func TestContract(t *testing.T) {
+	waittest.Run(t, waittest.Implementation{
+		Name:    "orrery/wait",
+		Forever: wait.Forever,
+		Loops:   loops(),
+		Jitter:  wait.Jitter,
+		Polls:   append(polls(), legacyPolls()...),
+		DelayUntil: func(ctx context.Context, delay func() time.Duration, immediate, sliding bool, condition waittest.Condition) error {
+			return wait.DelayFunc(delay).Until(ctx, immediate, sliding, condition)
+		},
+		NewBackoff: func(b waittest.Backoff) (func() time.Duration, func() int) {
+			backoff := wait.Backoff(b)
+			return backoff.Step, func() int { return backoff.Steps }
+		},
+		DelayWithReset: func(b waittest.Backoff, interval time.Duration) func() time.Duration {
+			return wait.Backoff(b).DelayWithReset(interval)
+		},
+		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
+			return wait.ExponentialBackoff(wait.Backoff(b), condition)
+		},
+		ExponentialBackoffWithContext: func(ctx context.Context, b waittest.Backoff, condition waittest.Condition) error {
+			return wait.ExponentialBackoffWithContext(ctx, wait.Backoff(b), condition)
+		},
+		ContextForChannel: wait.ContextForChannel,
+		NewGroup:          func() waittest.Group { return &wait.Group{} },
+		ErrWaitTimeout:    wait.ErrWaitTimeout,
+		Interrupted:       wait.Interrupted,
+		ErrorInterrupted:  wait.ErrorInterrupted,
+		Protect:           protect,
+		SetReallyCrash:    wait.ReallyCrash.Store,
+		OnPanic: func(handler func(context.Context, any)) (restore func()) {
+			return wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) { handler(ctx, p.Value) })
+		},
+	})
+}
+
+func protect(ctx context.Context, f func(), handler func(value any)) {
+	if handler == nil {
+		defer wait.HandleCrashWithContext(ctx)
+	} else {
+		defer wait.HandleCrashWithContext(ctx, func(_ context.Context, p *wait.Panic) { handler(p.Value) })
+	}
+	f()
+}
+
+type (
+	loopBody = func(context.Context)
+	pollFunc = func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error
+)
+
+// plain makes the function of a form without a context out of a loop's f.
+func plain(f loopBody) func() { return func() { f(context.Background()) } }
+
+func loops() []waittest.Loop {
+	return []waittest.Loop{
+		{Name: "Until", Sliding: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+			wait.Until(plain(f), period, ctx.Done())
+		}},
+		{Name: "UntilWithContext", Sliding: true, Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+			wait.UntilWithContext(ctx, f, period)
+		}},
+		{Name: "NonSlidingUntil", Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+			wait.NonSlidingUntil(plain(f), period, ctx.Done())
+		}},
+		{Name: "NonSlidingUntilWithContext", Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, _ float64, _ bool) {
+			wait.NonSlidingUntilWithContext(ctx, f, period)
+		}},
+		{Name: "JitterUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+			wait.JitterUntil(plain(f), period, factor, sliding, ctx.Done())
+		}},
+		{Name: "JitterUntilWithContext", Jitters: true, Contexts: true, Run: wait.JitterUntilWithContext},
+		{Name: "BackoffUntil", Jitters: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+			delay := wait.Backoff{Duration: period, Jitter: factor}.DelayFunc()
+			wait.BackoffUntil(plain(f), delay, sliding, ctx.Done())
+		}},
+		{Name: "BackoffUntilWithContext", Jitters: true, Contexts: true, Run: func(ctx context.Context, f loopBody, period time.Duration, factor float64, sliding bool) {
+			wait.BackoffUntilWithContext(ctx, f, wait.Backoff{Duration: period, Jitter: factor}.DelayFunc(), sliding)
+		}},
+	}
+}
+
+// asked makes the condition of a form without a context.
+func asked(condition waittest.Condition) wait.ConditionFunc {
+	return func() (bool, error) { return condition(context.Background()) }
+}
+
+func polls() []waittest.Poll {
+	timeout := func(immediate bool) pollFunc {
+		return func(ctx context.Context, interval, timeout time.Duration, condition waittest.Condition) error {
+			return wait.PollUntilContextTimeout(ctx, interval, timeout, immediate, condition)
+		}
+	}
+	cancel := func(immediate bool) pollFunc {
+		return func(ctx context.Context, interval, _ time.Duration, condition waittest.Condition) error {
+			return wait.PollUntilContextCancel(ctx, interval, immediate, condition)
+		}
+	}
+	return []waittest.Poll{
+		{Name: "PollUntilContextTimeout", Timeout: true, Stops: true, Contexts: true, Run: timeout(false)},
+		{Name: "PollUntilContextTimeout immediate", Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: timeout(true)},
+		{Name: "PollUntilContextCancel", Stops: true, Contexts: true, Run: cancel(false)},
+		{Name: "PollUntilContextCancel immediate", Immediate: true, Stops: true, Contexts: true, Run: cancel(true)},
+	}
+}
+
+func legacyPolls() []waittest.Poll {
+	return []waittest.Poll{
+		{Name: "Poll", Legacy: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+			return wait.Poll(interval, timeout, asked(c))
+		}},
+		{Name: "PollWithContext", Legacy: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+			return wait.PollWithContext(ctx, interval, timeout, c)
+		}},
+		{Name: "PollImmediate", Legacy: true, Immediate: true, Timeout: true, Run: func(_ context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+			return wait.PollImmediate(interval, timeout, asked(c))
+		}},
+		{Name: "PollImmediateWithContext", Legacy: true, Immediate: true, Timeout: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, timeout time.Duration, c waittest.Condition) error {
+			return wait.PollImmediateWithContext(ctx, interval, timeout, c)
+		}},
+		{Name: "PollUntil", Legacy: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollUntil(interval, asked(c), ctx.Done())
+		}},
+		{Name: "PollUntilWithContext", Legacy: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollUntilWithContext(ctx, interval, c)
+		}},
+		{Name: "PollImmediateUntil", Legacy: true, Immediate: true, Stops: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollImmediateUntil(interval, asked(c), ctx.Done())
+		}},
+		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollImmediateUntilWithContext(ctx, interval, c)
+		}},
+		{Name: "PollInfinite", Legacy: true, Run: func(_ context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollInfinite(interval, asked(c))
+		}},
+		{Name: "PollInfiniteWithContext", Legacy: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollInfiniteWithContext(ctx, interval, c)
+		}},
+		{Name: "PollImmediateInfinite", Legacy: true, Immediate: true, Run: func(_ context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollImmediateInfinite(interval, asked(c))
+		}},
+		{Name: "PollImmediateInfiniteWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
+			return wait.PollImmediateInfiniteWithContext(ctx, interval, c)
+		}},
+	}
+}

@@ -1,0 +1,138 @@
+package wait
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// captureStandardError collects what the package writes, until the test ends.
+func captureStandardError(t *testing.T) *bytes.Buffer {
+	var written bytes.Buffer
+	var before io.Writer
+	before, standardError = standardError, &written
+	t.Cleanup(func() { standardError = before })
+	return &written
+}
+
+func functionThatPanics() { panic(strings.Repeat("x", 3)) }
+
+func TestDefaultHandlerWritesTheStackOfThePanic(t *testing.T) {
+	defer ReallyCrash.Store(ReallyCrash.Swap(false))
+	written := captureStandardError(t)
+	func() {
+		defer HandleCrash()
+		functionThatPanics()
+	}()
+	assert.Contains(t, written.String(), "observed a panic: xxx (string)\n")
+	assert.Contains(t, written.String(), "wait.functionThatPanics", "the frame that panicked is in the stack")
+}
+
+func TestStackIsBounded(t *testing.T) {
+	defer ReallyCrash.Store(ReallyCrash.Swap(false))
+	var seen *Panic
+	defer PanicHandlers.Replace(func(_ context.Context, p *Panic) { seen = p })()
+
+	var deep func(n int)
+	deep = func(n int) {
+		if n == 0 {
+			panic("at the bottom")
+		}
+		deep(n - 1)
+	}
+	func() {
+		defer HandleCrash()
+		deep(10_000)
+	}()
+	require.NotNil(t, seen)
+	assert.LessOrEqual(t, len(seen.Stack), maxStack)
+	assert.Contains(t, string(seen.Stack), "wait.TestStackIsBounded.func", "the innermost frames are kept")
+}
+
+// A handler that panics must not hide the panic that it was told of, nor keep
+// the handlers after it from hearing of it.
+func TestPanickingHandlerHidesNothing(t *testing.T) {
+	written := captureStandardError(t)
+	told := false
+	defer PanicHandlers.Replace(
+		func(context.Context, *Panic) { panic("handler") },
+		func(_ context.Context, p *Panic) { told = p.Value == "original" },
+	)()
+	assert.PanicsWithValue(t, "original", func() {
+		defer HandleCrash()
+		panic("original")
+	})
+	assert.True(t, told)
+	assert.Contains(t, written.String(), ": handler (string)")
+	assert.Contains(t, written.String(), "the first panic: original (string)")
+}
+
+func TestHandlerList(t *testing.T) {
+	defer ReallyCrash.Store(ReallyCrash.Swap(false))
+	var heard []string
+	hears := func(name string) PanicHandler {
+		return func(context.Context, *Panic) { heard = append(heard, name) }
+	}
+	crash := func() []string {
+		heard = nil
+		func() {
+			defer HandleCrash(hears("local"))
+			panic("boom")
+		}()
+		return heard
+	}
+
+	restore := PanicHandlers.Replace(hears("a"))
+	removeB := PanicHandlers.Add(hears("b"))
+	removeC := PanicHandlers.Add(hears("c"))
+	assert.Equal(t, []string{"a", "b", "c", "local"}, crash())
+	removeB()
+	removeB() // a second time does nothing
+	assert.Equal(t, []string{"a", "c", "local"}, crash())
+	removeC()
+	assert.Equal(t, []string{"a", "local"}, crash())
+
+	restore()
+	written := captureStandardError(t)
+	assert.Equal(t, []string{"local"}, crash())
+	assert.NotEmpty(t, written.String(), "the default handler is back")
+}
+
+// The switch and the list are used by many goroutines while they are changed;
+// the race detector is the judge here, and every panic reaches a handler.
+func TestCrashSwitchesAreSafeForConcurrentUse(t *testing.T) {
+	var mu sync.Mutex
+	told := 0
+	count := func(context.Context, *Panic) {
+		mu.Lock()
+		defer mu.Unlock()
+		told++
+	}
+	defer PanicHandlers.Replace(count)()
+	defer ReallyCrash.Store(ReallyCrash.Load())
+
+	const goroutines, panics = 4, 100
+	var group Group
+	for range goroutines {
+		group.Start(func() {
+			for i := range panics {
+				ReallyCrash.Store(i%2 == 0)
+				remove := PanicHandlers.Add(func(context.Context, *Panic) {})
+				func() {
+					defer func() { _ = recover() }()
+					defer HandleCrash()
+					panic(i)
+				}()
+				remove()
+			}
+		})
+	}
+	group.Wait()
+	assert.Equal(t, goroutines*panics, told)
+}

@@ -1,0 +1,89 @@
+// Package wait runs a function again and again until somebody says stop, and
+// waits for a condition without burning the processor.
+//
+// # Concept
+//
+// Most of what a Kubernetes component does in the background is one loop:
+//
+//	          +--------------------------------------------+
+//	          v                                            |
+//	stopped? -+-> arm timer (non-sliding) -> run f -> arm timer (sliding) -> wait
+//	    |                                                                     |
+//	    +-- yes: return <------------------------- stopped while waiting ----+
+//
+// [JitterUntil] is that loop; everything else that runs a function
+// periodically is a special case of it:
+//
+//	Forever          = Until that is never stopped
+//	Until            = JitterUntil, no jitter, sliding     (pause between runs)
+//	NonSlidingUntil  = JitterUntil, no jitter, non-sliding (pace of the starts)
+//
+// Sliding means that the period is counted from the end of a run: f that takes
+// 3 s with a period of 10 s starts every 13 s. Non-sliding counts from the
+// start of a run: the same f starts every 10 s, and an f that takes longer
+// than the period starts again at once.
+//
+// Jitter stretches each period by a random share, so that a thousand nodes
+// that were started together do not knock on the server's door together.
+//
+// The Poll functions ask a condition until it answers yes. There are two
+// generations. [PollUntilContextCancel] and [PollUntilContextTimeout] report
+// the context's error when time is up; the older names ([Poll],
+// [PollImmediate], [PollUntil], ...) report [ErrWaitTimeout] whatever the
+// reason was and look at the condition once more when the timeout has passed.
+// Both exist because both will be met in Kubernetes code. [Interrupted] tells
+// "time was up" from "the condition failed" for either generation.
+//
+// A [Backoff] is a sequence of growing delays; [ExponentialBackoff] polls with
+// it. The worker pool of every controller is an idiom of this package and the
+// queue, n goroutines of
+//
+//	wait.UntilWithContext(ctx, worker, time.Second)
+//
+// where worker takes keys from the queue until the queue shuts down, and the
+// loop around it brings a worker back that came out of a crash.
+//
+// # Guarantees
+//
+//   - A stop that happened before a run starts prevents that run. Go's select
+//     picks at random between a timer and a stop that are ready together,
+//     so every loop looks at the stop once more after the timer.
+//   - A function that is stopped before it begins never calls f. The immediate
+//     Poll forms are the exception: they always ask once.
+//   - f never runs twice at the same time; it runs on the caller's goroutine.
+//   - Jitter only ever adds to a period. A factor of zero or less adds nothing
+//     in JitterUntil; in [Jitter] itself it means 1, as in Kubernetes.
+//   - Durations saturate: a delay that would overflow becomes the longest
+//     possible one and never a negative one, which would spin.
+//
+// # Goroutines
+//
+// Only [Group] starts goroutines, one for each Start; whoever made the group
+// stops them by the channel or the context that it gave to them, then calls
+// Wait. Every other function blocks the caller and leaves nothing behind: no
+// goroutine, no running timer.
+//
+// # Failure
+//
+// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers]
+// see it with the stack of the panic (the default one writes to standard
+// error), then the panic goes on and, uncaught, ends the process. That is the
+// right default, since a controller with a broken invariant should not
+// delete things. A program that prefers to live on calls
+// ReallyCrash.Store(false); then the loop logs the panic and carries on with
+// the next period, and a condition that panicked counts as "not yet".
+//
+// # Testing
+//
+// There is no clock interface: the package uses package time, and tests run in
+// a testing/synctest bubble in which an hour passes at once. [NeverStop] is a
+// nil channel for the same reason (a bubble cannot wait on a channel from
+// outside). Package waittest holds the behaviour as a suite that runs against
+// this package and against k8s.io/apimachinery/pkg/util/wait.
+//
+// Sources: the JitterUntil article ("the implementation of timed tasks in
+// Kubernetes"), and the package documentation of
+// k8s.io/apimachinery/pkg/util/wait.
+//
+// Next: package queue
+package wait

@@ -1,0 +1,142 @@
+package wait
+
+import (
+	"context"
+	"time"
+)
+
+// The functions in this file are the first generation of the family. Kubernetes
+// marks them as deprecated and its components are full of them. They differ
+// from PollUntilContext... in three ways:
+//
+//   - time up, stop and cancelled context are all reported as ErrWaitTimeout;
+//   - when the timeout has passed the condition is asked one last time;
+//   - ticks that come while the condition runs are dropped, none is kept.
+//
+// Where the timeout falls on a tick, the one call is both, the tick's and the
+// last. Where a stop falls on a tick, the stop wins. (In the original both are
+// decided by chance.)
+
+// Poll asks condition every interval, first after one interval, until it
+// returns true or an error, or until timeout has passed; a timeout of 0 never
+// passes. It returns nil, the condition's error, or [ErrWaitTimeout].
+func Poll(interval, timeout time.Duration, condition ConditionFunc) error {
+	return PollWithContext(context.Background(), interval, timeout, condition.WithContext())
+}
+
+// PollWithContext is [Poll] that the end of ctx stops as well.
+func PollWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, false, interval, timeout, condition)
+}
+
+// PollImmediate is [Poll] that asks once before the first interval.
+func PollImmediate(interval, timeout time.Duration, condition ConditionFunc) error {
+	return PollImmediateWithContext(context.Background(), interval, timeout, condition.WithContext())
+}
+
+// PollImmediateWithContext is [PollImmediate] that the end of ctx stops as
+// well. The first question is asked even if ctx has ended.
+func PollImmediateWithContext(ctx context.Context, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, true, interval, timeout, condition)
+}
+
+// PollUntil asks condition every interval, first after one interval, until it
+// returns true or an error or stopCh is closed. It returns nil, the
+// condition's error, or [ErrWaitTimeout].
+func PollUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
+	return PollUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
+}
+
+// PollUntilWithContext is [PollUntil], stopped by the end of ctx.
+func PollUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, false, interval, 0, condition)
+}
+
+// PollImmediateUntil is [PollUntil] that asks once before the first interval,
+// even if stopCh is closed already.
+func PollImmediateUntil(interval time.Duration, condition ConditionFunc, stopCh <-chan struct{}) error {
+	return PollImmediateUntilWithContext(ContextForChannel(stopCh), interval, condition.WithContext())
+}
+
+// PollImmediateUntilWithContext is [PollImmediateUntil], stopped by the end of
+// ctx.
+func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, true, interval, 0, condition)
+}
+
+// PollInfinite asks condition every interval, first after one interval, until
+// it returns true or an error.
+func PollInfinite(interval time.Duration, condition ConditionFunc) error {
+	return PollInfiniteWithContext(context.Background(), interval, condition.WithContext())
+}
+
+// PollInfiniteWithContext is [PollInfinite], stopped by the end of ctx.
+func PollInfiniteWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, false, interval, 0, condition)
+}
+
+// PollImmediateInfinite is [PollInfinite] that asks once before the first
+// interval.
+func PollImmediateInfinite(interval time.Duration, condition ConditionFunc) error {
+	return PollImmediateInfiniteWithContext(context.Background(), interval, condition.WithContext())
+}
+
+// PollImmediateInfiniteWithContext is [PollImmediateInfinite], stopped by the
+// end of ctx.
+func PollImmediateInfiniteWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
+	return pollLegacy(ctx, true, interval, 0, condition)
+}
+
+// pollLegacy is all of them. A timeout of 0 is none.
+func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
+	if immediate {
+		if done, err := check(ctx, condition); done || err != nil {
+			return err
+		}
+	}
+	p := newPace(interval)
+	defer p.Stop()
+	end := newDeadline(timeout)
+
+	for last := false; !last; {
+		select {
+		case <-ctx.Done():
+			return ErrWaitTimeout
+		case <-end.C:
+			last = true
+		case <-p.C:
+			// A tick at the very end is the last one. The clock is asked and
+			// not end.C: of two timers that are due together one fires first.
+			last = end.Passed()
+		}
+		if ctx.Err() != nil {
+			return ErrWaitTimeout
+		}
+		if done, err := check(ctx, condition); done || err != nil {
+			return err
+		}
+		p.Forget()
+	}
+	return ErrWaitTimeout
+}
+
+// deadline is the end of a timeout. Its zero value never comes.
+type deadline struct {
+	C  <-chan time.Time
+	at time.Time
+}
+
+// newDeadline starts a timeout; 0 is none. The timer needs no Stop: since Go
+// 1.23 one that nobody refers to any more is collected although it has not
+// fired.
+func newDeadline(timeout time.Duration) deadline {
+	if timeout == 0 {
+		return deadline{}
+	}
+	at := time.Now().Add(timeout)
+	return deadline{C: time.NewTimer(timeout).C, at: at}
+}
+
+func (d deadline) Passed() bool {
+	return d.C != nil && !time.Now().Before(d.at)
+}

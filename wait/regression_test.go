@@ -1,0 +1,112 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The original's first generation of Poll hands the interval to time.NewTicker
+// on a goroutine of its own, where an interval of zero ends the process.
+func TestZeroIntervalDoesNotPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		third := func() (bool, error) { asked++; return asked%3 == 0, nil }
+		for _, interval := range []time.Duration{0, -time.Second} {
+			assert.NoError(t, Poll(interval, time.Second, third))
+			assert.NoError(t, PollImmediate(interval, time.Second, third))
+			assert.NoError(t, PollUntilContextCancel(t.Context(), interval, false, ConditionFunc(third).WithContext()))
+		}
+		assert.Equal(t, 18, asked)
+	})
+}
+
+// A timeout on a tick: the original asks once or twice, by chance.
+func TestTimeoutOnATickAsksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			asked := 0
+			err := Poll(time.Second, 3*time.Second, func() (bool, error) { asked++; return false, nil })
+			assert.Equal(t, ErrWaitTimeout, err)
+			assert.Equal(t, 3, asked)
+		}
+	})
+}
+
+// The end of f by runtime.Goexit (a t.FailNow, say) ends the loop's goroutine
+// and is not taken for a panic.
+func TestGoexitIsNoPanic(t *testing.T) {
+	defer PanicHandlers.Replace(func(context.Context, *Panic) { t.Error("a handler was called") })()
+	runs := 0
+	var group Group
+	group.Start(func() {
+		Until(func() {
+			runs++
+			runtime.Goexit()
+		}, 0, NeverStop)
+	})
+	group.Wait()
+	assert.Equal(t, 1, runs)
+}
+
+// errors.Is(err, ErrWaitTimeout) is older than Interrupted and still in use.
+func TestErrWaitTimeoutMatchesEveryInterruption(t *testing.T) {
+	assert.ErrorIs(t, ErrorInterrupted(context.Canceled), ErrWaitTimeout)
+	assert.ErrorIs(t, ErrorInterrupted(errors.New("why")), ErrWaitTimeout)
+	assert.NotErrorIs(t, context.Canceled, ErrWaitTimeout)
+}
+
+// A timer that fired during the run must not shorten the wait after it.
+func TestExpiredTimerIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tm := timer{delay: func() time.Duration { return time.Second }}
+		tm.Arm()
+		time.Sleep(5 * time.Second) // fired, not received
+		tm.Arm()
+		began := time.Now()
+		<-tm.C()
+		assert.Equal(t, time.Second, time.Since(began))
+		tm.Stop()
+	})
+}
+
+func TestNilBackoffDoesNotWait(t *testing.T) {
+	var b *Backoff
+	assert.Zero(t, b.Step())
+}
+
+func TestScaleSaturatesBothWays(t *testing.T) {
+	const longest, shortest = time.Duration(1<<63 - 1), time.Duration(-1 << 63)
+	assert.Equal(t, longest, scale(longest, 2))
+	assert.Equal(t, longest, scale(longest, 1))
+	assert.Equal(t, shortest, scale(longest, -2))
+	assert.Equal(t, -2*time.Second, scale(-time.Second, 2))
+}
+
+// A sequence shared by goroutines: each delay goes to one of them.
+func TestConcurrentDelaysAreSharedOut(t *testing.T) {
+	const goroutines, each = 4, 100
+	var sequence int
+	next := DelayFunc(func() time.Duration { sequence++; return time.Duration(sequence) }).Concurrent()
+	results := make(chan time.Duration, goroutines*each)
+	var group Group
+	for range goroutines {
+		group.Start(func() {
+			for range each {
+				results <- next()
+			}
+		})
+	}
+	group.Wait()
+	close(results)
+	seen := map[time.Duration]bool{}
+	for d := range results {
+		seen[d] = true
+	}
+	assert.Len(t, seen, goroutines*each)
+}

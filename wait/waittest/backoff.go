@@ -1,0 +1,232 @@
+package waittest
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func runJitter(t *testing.T, impl Implementation) {
+	for _, c := range []struct {
+		factor  float64
+		longest time.Duration
+	}{
+		{factor: 0.1, longest: 11 * time.Second},
+		{factor: 3, longest: 40 * time.Second},
+		{factor: 0, longest: 20 * time.Second}, // 0 or less means 1
+		{factor: -5, longest: 20 * time.Second},
+	} {
+		different := map[time.Duration]bool{}
+		for range 500 {
+			d := impl.Jitter(10*time.Second, c.factor)
+			different[d] = true
+			require.GreaterOrEqual(t, d, 10*time.Second, "factor %v", c.factor)
+			require.LessOrEqual(t, d, c.longest, "factor %v", c.factor)
+		}
+		assert.Greater(t, len(different), 250, "factor %v", c.factor)
+	}
+	assert.Zero(t, impl.Jitter(0, 1))
+}
+
+func runBackoff(t *testing.T, impl Implementation) {
+	t.Run("step table", func(t *testing.T) { testStepTable(t, impl) })
+	t.Run("remaining steps", func(t *testing.T) { testRemainingSteps(t, impl) })
+	t.Run("jitter is on top of the cap and does not accumulate", func(t *testing.T) { testStepJitter(t, impl) })
+	t.Run("a sequence without a cap", func(t *testing.T) { testStepOverflow(t, impl) })
+}
+
+func testStepTable(t *testing.T, impl Implementation) {
+	for _, c := range []struct {
+		name    string
+		backoff Backoff
+		want    []time.Duration
+	}{
+		{"zero value", Backoff{}, seconds(0, 0)},
+		{"constant without steps", Backoff{Duration: time.Second, Factor: 2}, seconds(1, 1, 1)},
+		{"constant with negative steps", Backoff{Duration: time.Second, Factor: 2, Steps: -3}, seconds(1, 1, 1)},
+		{"constant without factor", Backoff{Duration: time.Second, Steps: 3}, seconds(1, 1, 1, 1, 1)},
+		{"doubles", Backoff{Duration: time.Second, Factor: 2, Steps: 3}, seconds(1, 2, 4, 8, 8)},
+		{"one step", Backoff{Duration: time.Second, Factor: 2, Steps: 1}, seconds(1, 2, 2)},
+		{"capped", Backoff{Duration: time.Second, Factor: 3, Steps: 9, Cap: 5 * time.Second}, seconds(1, 3, 5, 5)},
+		{"reaches the cap exactly", Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 4 * time.Second}, seconds(1, 2, 4, 4)},
+		{"begins above the cap", Backoff{Duration: 7 * time.Second, Factor: 2, Steps: 9, Cap: 5 * time.Second}, seconds(7, 5, 5)},
+		{"shrinks", Backoff{Duration: 4 * time.Second, Factor: 0.5, Steps: 9}, seconds(4, 2, 1, 0.5)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			step, _ := impl.NewBackoff(c.backoff)
+			got := []time.Duration{}
+			for range c.want {
+				got = append(got, step())
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
+func testRemainingSteps(t *testing.T, impl Implementation) {
+	step, steps := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 5 * time.Second})
+	got := []int{steps()}
+	for range 5 {
+		step()
+		got = append(got, steps())
+	}
+	assert.Equal(t, []int{9, 8, 7, 0, 0, 0}, got, "the step that would exceed the cap ends the growth")
+
+	step, steps = impl.NewBackoff(Backoff{Duration: time.Second, Steps: -4})
+	step()
+	assert.Zero(t, steps())
+}
+
+func testStepJitter(t *testing.T, impl Implementation) {
+	for range 200 {
+		step, _ := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 9, Cap: 4 * time.Second})
+		for _, base := range seconds(1, 2, 4, 4, 4) {
+			d := step()
+			require.GreaterOrEqual(t, d, base)
+			require.LessOrEqual(t, d, base+base/2)
+		}
+	}
+	step, _ := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Jitter: -1, Steps: 2})
+	assert.Equal(t, seconds(1, 2, 4), []time.Duration{step(), step(), step()}, "negative jitter is none")
+}
+
+func testStepOverflow(t *testing.T, impl Implementation) {
+	step, _ := impl.NewBackoff(Backoff{Duration: time.Second, Factor: 10, Steps: 100})
+	var last time.Duration
+	for range 20 {
+		last = step()
+	}
+	if impl.has(SaturatingDurations) {
+		assert.Equal(t, time.Duration(math.MaxInt64), last)
+		assert.Equal(t, time.Duration(math.MaxInt64), impl.Jitter(math.MaxInt64, 1))
+	} else {
+		assert.Negative(t, last, "the product has overflown: from here on nothing waits")
+	}
+}
+
+// runDelayWithReset walks through an outage with a failure after each delay,
+// a quiet time, and another failure.
+func runDelayWithReset(t *testing.T, impl Implementation) {
+	backoff := Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 32 * time.Second}
+	failures := func(next func() time.Duration, n int) []time.Duration {
+		got := []time.Duration{}
+		for range n {
+			d := next()
+			got = append(got, d)
+			time.Sleep(d)
+		}
+		return got
+	}
+	t.Run("starts over after a quiet time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			next := impl.DelayWithReset(backoff, time.Minute)
+			assert.Equal(t, seconds(1, 2, 4), failures(next, 3))
+			time.Sleep(61 * time.Second)
+			assert.Equal(t, seconds(1, 2, 4), failures(next, 3))
+		})
+	})
+	t.Run("a long outage", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			next := impl.DelayWithReset(backoff, time.Minute)
+			got := failures(next, 10)
+			if impl.has(ResetsAfterQuiet) {
+				assert.Equal(t, seconds(1, 2, 4, 8, 16, 32, 32, 32, 32, 32), got)
+			} else {
+				assert.Equal(t, seconds(1, 2, 4, 8, 16, 32, 1, 2, 4, 8), got, "starts over in the middle of the outage")
+			}
+		})
+	})
+	t.Run("an interval of zero never grows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			assert.Equal(t, seconds(1, 1, 1), failures(impl.DelayWithReset(backoff, 0), 3))
+		})
+	})
+	t.Run("without a factor it never grows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			constant := Backoff{Duration: time.Second, Steps: 9}
+			assert.Equal(t, seconds(1, 1, 1), failures(impl.DelayWithReset(constant, time.Minute), 3))
+		})
+	})
+}
+
+func runDelayUntil(t *testing.T, impl Implementation) {
+	// Delays of 1, 2, 4, 8 s and a condition that takes half a second.
+	for _, c := range []struct {
+		name               string
+		immediate, sliding bool
+		want               []time.Duration
+	}{
+		{"immediate, sliding", true, true, seconds(0, 1.5, 4)},
+		{"immediate, non-sliding", true, false, seconds(0, 1, 3)},
+		{"sliding", false, true, seconds(1, 3.5, 8)},
+		{"non-sliding", false, false, seconds(1, 3, 7)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				watch := newStopwatch()
+				err := impl.DelayUntil(t.Context(), doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) {
+					n := watch.Mark()
+					time.Sleep(time.Second / 2)
+					return n == 3, nil
+				})
+				assert.NoError(t, err)
+				assert.Equal(t, c.want, watch.Marks())
+			})
+		})
+		t.Run(c.name+", failing", func(t *testing.T) {
+			for _, failing := range []int{1, 2} {
+				synctest.Test(t, func(t *testing.T) {
+					watch := newStopwatch()
+					err := impl.DelayUntil(t.Context(), doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) {
+						if watch.Mark() == failing {
+							return false, errCondition
+						}
+						return false, nil
+					})
+					assert.Equal(t, errCondition, err)
+					assert.Len(t, watch.Marks(), failing)
+				})
+			}
+		})
+		t.Run(c.name+", stopped", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
+				defer cancel()
+				watch := newStopwatch()
+				err := impl.DelayUntil(ctx, doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) { return false, nil })
+				assert.Equal(t, context.DeadlineExceeded, err)
+				assert.Equal(t, 100*time.Second, watch.Now())
+			})
+		})
+		t.Run(c.name+", stopped while the delay is over", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for range 100 {
+					ctx, cancel := context.WithCancel(t.Context())
+					watch := newStopwatch()
+					zero := func() time.Duration { return 0 }
+					err := impl.DelayUntil(ctx, zero, c.immediate, c.sliding, func(context.Context) (bool, error) {
+						watch.Mark()
+						cancel()
+						return false, nil
+					})
+					assert.Equal(t, context.Canceled, err)
+					assert.Len(t, watch.Marks(), 1)
+				}
+			})
+		})
+	}
+}
+
+// doubling returns the sequence 1 s, 2 s, 4 s, ...
+func doubling() func() time.Duration {
+	d := time.Second / 2
+	return func() time.Duration {
+		d *= 2
+		return d
+	}
+}

@@ -1,0 +1,199 @@
+package waittest
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// styles are the ways in which a form counts its period: its own one, or both
+// if the caller chooses.
+func (l Loop) styles() []bool {
+	if l.Jitters {
+		return []bool{true, false}
+	}
+	return []bool{l.Sliding}
+}
+
+func runLoop(t *testing.T, impl Implementation, loop Loop) {
+	for _, sliding := range loop.styles() {
+		name := "non-sliding"
+		if sliding {
+			name = "sliding"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Run("the first run is at once and the next ones follow the period", func(t *testing.T) { testPeriod(t, loop, sliding) })
+			t.Run("a run longer than the period", func(t *testing.T) { testLongRun(t, loop, sliding) })
+			t.Run("stopped before it begins", func(t *testing.T) { testStoppedBefore(t, loop, sliding) })
+			t.Run("stopped while it waits", func(t *testing.T) { testStoppedWaiting(t, loop, sliding) })
+			t.Run("a stop beats a timer that is ready as well", func(t *testing.T) { testStopBeatsTimer(t, loop, sliding) })
+			t.Run("a zero period runs back to back", func(t *testing.T) { testZeroPeriod(t, loop, sliding) })
+			t.Run("the context reaches f", func(t *testing.T) { testLoopContext(t, loop, sliding) })
+			t.Run("a panic goes on by default", func(t *testing.T) { testLoopCrashes(t, impl, loop, sliding) })
+			t.Run("a panic ends one run when crashing is off", func(t *testing.T) { testLoopSurvives(t, impl, loop, sliding) })
+		})
+	}
+	if loop.Jitters {
+		t.Run("jitter only adds", func(t *testing.T) { testLoopJitter(t, loop) })
+		t.Run("a factor of zero or less is none", func(t *testing.T) { testLoopNoJitter(t, loop) })
+	}
+}
+
+// starts runs the loop until f has been called n times, each call lasting
+// work, and returns when the calls began.
+func (l Loop) starts(n int, work, period time.Duration, factor float64, sliding bool) []time.Duration {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	watch := newStopwatch()
+	l.Run(ctx, func(context.Context) {
+		last := watch.Mark() == n
+		time.Sleep(work)
+		if last {
+			cancel()
+		}
+	}, period, factor, sliding)
+	return watch.Marks()
+}
+
+func testPeriod(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		want := seconds(0, 10, 20)
+		if sliding {
+			want = seconds(0, 13, 26)
+		}
+		assert.Equal(t, want, loop.starts(3, 3*time.Second, 10*time.Second, 0, sliding))
+	})
+}
+
+func testLongRun(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		want := seconds(0, 25, 50) // at once, and nothing to catch up with
+		if sliding {
+			want = seconds(0, 35, 70)
+		}
+		assert.Equal(t, want, loop.starts(3, 25*time.Second, 10*time.Second, 0, sliding))
+	})
+}
+
+func testStoppedBefore(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		loop.Run(ctx, func(context.Context) { assert.Fail(t, "f was called") }, time.Second, 0, sliding)
+	})
+}
+
+func testStoppedWaiting(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		time.AfterFunc(25*time.Second, cancel)
+		watch := newStopwatch()
+		loop.Run(ctx, func(context.Context) { watch.Mark() }, 10*time.Second, 0, sliding)
+		assert.Equal(t, seconds(0, 10, 20), watch.Marks())
+		assert.Equal(t, 25*time.Second, watch.Now(), "it returns when it is stopped, not with the next tick")
+	})
+}
+
+// testStopBeatsTimer makes both ready before the loop looks: the run lasts
+// until the timer has fired and then stops the loop. A loop that trusts select
+// runs again in every second round.
+func testStopBeatsTimer(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			period := time.Second
+			if sliding {
+				period = 0
+			}
+			assert.Len(t, loop.starts(1, time.Second, period, 0, sliding), 1)
+		}
+	})
+}
+
+func testZeroPeriod(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		assert.Equal(t, seconds(0, 1, 2, 3), loop.starts(4, time.Second, 0, 0, sliding))
+	})
+}
+
+func testLoopContext(t *testing.T, loop Loop, sliding bool) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(markedContext())
+		defer cancel()
+		loop.Run(ctx, func(given context.Context) {
+			assert.Equal(t, loop.Contexts, isMarked(given))
+			cancel()
+			assert.ErrorIs(t, ctx.Err(), context.Canceled)
+		}, time.Second, 0, sliding)
+	})
+}
+
+func testLoopCrashes(t *testing.T, impl Implementation, loop Loop, sliding bool) {
+	panics := loudly(t, impl)
+	synctest.Test(t, func(t *testing.T) {
+		assert.PanicsWithValue(t, "first run", func() {
+			loop.Run(t.Context(), func(context.Context) { panic("first run") }, time.Second, 0, sliding)
+		})
+	})
+	assert.Equal(t, []any{"first run"}, panics())
+}
+
+func testLoopSurvives(t *testing.T, impl Implementation, loop Loop, sliding bool) {
+	panics := quietly(t, impl)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		watch := newStopwatch()
+		loop.Run(ctx, func(context.Context) {
+			if watch.Mark() == 3 {
+				cancel()
+			}
+			panic("again")
+		}, 10*time.Second, 0, sliding)
+		assert.Equal(t, seconds(0, 10, 20), watch.Marks())
+	})
+	assert.Equal(t, []any{"again", "again", "again"}, panics())
+}
+
+func testLoopJitter(t *testing.T, loop Loop) {
+	synctest.Test(t, func(t *testing.T) {
+		starts := loop.starts(200, 0, 10*time.Second, 0.5, true)
+		different := map[time.Duration]bool{}
+		for i := 1; i < len(starts); i++ {
+			gap := starts[i] - starts[i-1]
+			different[gap] = true
+			require.GreaterOrEqual(t, gap, 10*time.Second)
+			require.LessOrEqual(t, gap, 15*time.Second)
+		}
+		assert.Greater(t, len(different), 100, "each wait is drawn anew")
+	})
+}
+
+func testLoopNoJitter(t *testing.T, loop Loop) {
+	for _, factor := range []float64{0, -1, -100} {
+		synctest.Test(t, func(t *testing.T) {
+			assert.Equal(t, seconds(0, 10, 20), loop.starts(3, 0, 10*time.Second, factor, true))
+		})
+	}
+}
+
+// testForever ends the endless loop by ending its goroutine from inside.
+func testForever(t *testing.T, impl Implementation) {
+	runs := 0
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		impl.Forever(func() {
+			if runs++; runs == 3 {
+				runtime.Goexit()
+			}
+		}, time.Microsecond)
+	}()
+	<-ended
+	assert.Equal(t, 3, runs)
+}

@@ -1,0 +1,277 @@
+package waittest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var errCondition = errors.New("the condition failed")
+
+func runPoll(t *testing.T, impl Implementation, poll Poll) {
+	t.Run("asks in intervals until the answer is yes", func(t *testing.T) { testPollDone(t, poll) })
+	t.Run("a failing condition ends it", func(t *testing.T) { testPollError(t, poll) })
+	t.Run("an error outranks yes", func(t *testing.T) { testPollErrorAndDone(t, poll) })
+	t.Run("the pace with a slow condition", func(t *testing.T) { testPollSlow(t, poll) })
+	t.Run("the context reaches the condition", func(t *testing.T) { testPollContext(t, poll) })
+	t.Run("a panic goes on by default", func(t *testing.T) { testPollCrashes(t, impl, poll) })
+	t.Run("a panic is no answer when crashing is off", func(t *testing.T) { testPollSurvives(t, impl, poll) })
+	if poll.Timeout {
+		t.Run("time is up", func(t *testing.T) { testPollTimeout(t, impl, poll) })
+		t.Run("a last question after the timeout", func(t *testing.T) { testPollLastQuestion(t, poll) })
+	}
+	if poll.Timeout && poll.Legacy {
+		t.Run("a timeout of zero is none", func(t *testing.T) { testPollNoTimeout(t, poll) })
+	}
+	if poll.Stops {
+		t.Run("stopped before it begins", func(t *testing.T) { testPollStoppedBefore(t, impl, poll) })
+		t.Run("stopped while it waits", func(t *testing.T) { testPollStopped(t, impl, poll) })
+		t.Run("stopped while a tick is due", func(t *testing.T) { testPollStopTick(t, poll) })
+	}
+	if poll.Stops && poll.Timeout && poll.Legacy {
+		t.Run("stopped while the timeout is due", func(t *testing.T) { testPollStopTimeout(t, impl, poll) })
+	}
+}
+
+// never is a timeout that no test reaches.
+const never = 1000 * time.Hour
+
+// ask polls every ten seconds, gives up after timeout, and records when the
+// condition was called, which gets the number of the call.
+func (p Poll) ask(ctx context.Context, timeout time.Duration, condition func(n int) (bool, error)) (calls []time.Duration, took time.Duration, err error) {
+	watch := newStopwatch()
+	err = p.Run(ctx, 10*time.Second, timeout, func(context.Context) (bool, error) {
+		return condition(watch.Mark())
+	})
+	return watch.Marks(), watch.Now(), err
+}
+
+// from is when the calls are expected: n of them, ten seconds apart.
+func (p Poll) from(n int) []time.Duration {
+	all := []time.Duration{}
+	for i := range n {
+		at := time.Duration(i) * 10 * time.Second
+		if !p.Immediate {
+			at += 10 * time.Second
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+// upTo is when the calls are expected before a deadline.
+func (p Poll) upTo(end time.Duration) []time.Duration {
+	n := int(end / (10 * time.Second))
+	if p.Immediate {
+		n++
+	}
+	return p.from(n)
+}
+
+func testPollDone(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) { return n == 3, nil })
+		assert.NoError(t, err)
+		assert.Equal(t, poll.from(3), calls)
+	})
+}
+
+func testPollError(t *testing.T, poll Poll) {
+	for _, failing := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+				if n == failing {
+					return false, errCondition
+				}
+				return false, nil
+			})
+			assert.Equal(t, errCondition, err, "as it is, not wrapped")
+			assert.Equal(t, poll.from(failing), calls)
+		})
+	}
+}
+
+func testPollErrorAndDone(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, err := poll.ask(t.Context(), never, func(int) (bool, error) { return true, errCondition })
+		assert.Equal(t, errCondition, err)
+	})
+}
+
+// testPollSlow: the first call takes 25 s of a 10 s interval, two ticks pass.
+func testPollSlow(t *testing.T, poll Poll) {
+	var want []time.Duration
+	switch {
+	case poll.Legacy && poll.Immediate: // the ticks begin after the first call
+		want = seconds(0, 35, 45)
+	case poll.Legacy: // both ticks are dropped
+		want = seconds(10, 40, 50)
+	case poll.Immediate: // one tick is kept
+		want = seconds(0, 25, 30)
+	default:
+		want = seconds(10, 35, 40)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+			if n == 1 {
+				time.Sleep(25 * time.Second)
+			}
+			return n == 3, nil
+		})
+		assert.NoError(t, err)
+		assert.Equal(t, want, calls)
+	})
+}
+
+func testPollContext(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		err := poll.Run(markedContext(), time.Second, never, func(given context.Context) (bool, error) {
+			assert.Equal(t, poll.Contexts, isMarked(given))
+			return true, nil
+		})
+		assert.NoError(t, err)
+	})
+}
+
+func testPollCrashes(t *testing.T, impl Implementation, poll Poll) {
+	panics := loudly(t, impl)
+	synctest.Test(t, func(t *testing.T) {
+		assert.PanicsWithValue(t, "asked", func() {
+			_ = poll.Run(t.Context(), time.Second, never, func(context.Context) (bool, error) { panic("asked") })
+		})
+	})
+	assert.Equal(t, []any{"asked"}, panics())
+}
+
+func testPollSurvives(t *testing.T, impl Implementation, poll Poll) {
+	panics := quietly(t, impl)
+	synctest.Test(t, func(t *testing.T) {
+		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+			if n < 3 {
+				panic(n)
+			}
+			return true, nil
+		})
+		assert.NoError(t, err)
+		assert.Equal(t, poll.from(3), calls)
+	})
+	assert.Equal(t, []any{1, 2}, panics())
+}
+
+func no(int) (bool, error) { return false, nil }
+
+// interruption is the error with which a form reports what ended it.
+func (p Poll) interruption(impl Implementation, cause error) error {
+	if p.Legacy {
+		return impl.ErrWaitTimeout
+	}
+	return cause
+}
+
+func testPollTimeout(t *testing.T, impl Implementation, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, took, err := poll.ask(t.Context(), 35*time.Second, no)
+		assert.Equal(t, poll.interruption(impl, context.DeadlineExceeded), err)
+		assert.True(t, impl.Interrupted(err))
+		assert.Equal(t, 35*time.Second, took)
+		want := poll.upTo(35 * time.Second)
+		if poll.Legacy {
+			want = append(want, 35*time.Second)
+		}
+		assert.Equal(t, want, calls)
+	})
+}
+
+// testPollLastQuestion: the answer becomes yes after the last tick and before
+// the timeout. The old generation notices.
+func testPollLastQuestion(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		watch := newStopwatch()
+		_, took, err := poll.ask(t.Context(), 35*time.Second, func(int) (bool, error) {
+			return watch.Now() > 32*time.Second, nil
+		})
+		assert.Equal(t, 35*time.Second, took)
+		if poll.Legacy {
+			assert.NoError(t, err)
+		} else {
+			assert.Equal(t, context.DeadlineExceeded, err)
+		}
+	})
+}
+
+func testPollNoTimeout(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, _, err := poll.ask(t.Context(), 0, func(n int) (bool, error) { return n == 500, nil })
+		assert.NoError(t, err)
+		assert.Equal(t, poll.from(500), calls)
+	})
+}
+
+func testPollStoppedBefore(t *testing.T, impl Implementation, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		calls, took, err := poll.ask(ctx, never, no)
+		assert.Equal(t, poll.interruption(impl, context.Canceled), err)
+		assert.Zero(t, took)
+		assert.Equal(t, poll.upTo(0), calls, "the immediate forms ask once whatever happens")
+	})
+}
+
+func testPollStopped(t *testing.T, impl Implementation, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		time.AfterFunc(25*time.Second, cancel)
+		calls, took, err := poll.ask(ctx, never, no)
+		assert.Equal(t, poll.interruption(impl, context.Canceled), err)
+		assert.True(t, impl.Interrupted(err))
+		assert.Equal(t, 25*time.Second, took)
+		assert.Equal(t, poll.upTo(25*time.Second), calls)
+	})
+}
+
+// testPollStopTick makes a tick and the stop ready before the loop looks: the
+// call lasts until the next tick is due and then stops the polling.
+func testPollStopTick(t *testing.T, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			calls, _ := poll.lastingUntilStop(10*time.Second, never)
+			assert.Len(t, calls, 1)
+		}
+	})
+}
+
+// testPollStopTimeout is the same with the timeout.
+func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
+	synctest.Test(t, func(t *testing.T) {
+		outcomes := map[int]bool{}
+		for range 200 {
+			calls, err := poll.lastingUntilStop(20*time.Second, 15*time.Second)
+			assert.Equal(t, impl.ErrWaitTimeout, err)
+			outcomes[len(calls)] = true
+		}
+		if impl.has(StopWins) {
+			assert.Equal(t, map[int]bool{1: true}, outcomes)
+		} else {
+			assert.Equal(t, map[int]bool{1: true, 2: true}, outcomes, "decided by chance")
+		}
+	})
+}
+
+// lastingUntilStop polls with a condition that takes its time, stops the
+// polling, and then says no.
+func (p Poll) lastingUntilStop(work, timeout time.Duration) (calls []time.Duration, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	calls, _, err = p.ask(ctx, timeout, func(int) (bool, error) {
+		time.Sleep(work)
+		cancel()
+		return false, nil
+	})
+	return calls, err
+}
