@@ -1,0 +1,69 @@
+# Every target says what it does, and a failure fails.
+
+GO        ?= go
+PKG       ?= ./...
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GEARS     = wait queue deltafifo indexer informer nsctl
+MIN_COVER = 90
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS   = -X main.version=$(VERSION)
+
+.PHONY: help build try test race cover e2e conformance contract lint fmt clean
+
+help: ## list the targets
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
+
+build: ## build bin/orrery
+	@echo "==> building bin/orrery"
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orrery ./cmd/orrery
+
+try: build ## start a real control plane, run the controller on it and delete a namespace
+	@echo "==> building the control plane (minutes the first time) and deleting a namespace on it"
+	$(MAKE) -C upstream controlplane
+	$(GO) -C upstream run ./e2e/cmd/try -controlplane $(CURDIR)/bin/controlplane -orrery $(CURDIR)/bin/orrery
+
+test: ## test the main module with the race detector
+	@echo "==> testing with the race detector"
+	$(GO) test -race $(PKG)
+
+race: ## test the gears 20 times with the race detector
+	@echo "==> testing the gears 20 times with the race detector"
+	$(GO) test -race -count=20 $(GEARS:%=./%/...)
+
+cover: ## measure how much of each gear its tests reach; fails below $(MIN_COVER) %
+	@echo "==> measuring coverage (at least $(MIN_COVER) % of each gear)"
+	@mkdir -p build
+	@failed=0; for gear in $(GEARS); do \
+	  $(GO) test -coverpkg=./$$gear -coverprofile=build/$$gear.cover ./$$gear > build/$$gear.cover.log 2>&1 || { cat build/$$gear.cover.log; exit 1; }; \
+	  percent=$$($(GO) tool cover -func=build/$$gear.cover | awk '/^total:/ {sub("%","",$$3); print $$3}'); \
+	  printf '  %-12s %s %%\n' $$gear $$percent; \
+	  awk -v p=$$percent 'BEGIN {exit !(p < $(MIN_COVER))}' && failed=1; \
+	done; exit $$failed
+
+contract: ## run the contract suites against client-go
+	@echo "==> running the contract suites against client-go"
+	$(GO) -C upstream test ./contract/...
+
+e2e: build ## real control plane: scenarios, official conformance specs, contract suites against client-go
+	@echo "==> testing against a real control plane and against client-go"
+	$(MAKE) -C upstream e2e
+
+conformance: build ## only the official conformance specs for namespaces
+	@echo "==> running the official conformance specs for namespaces"
+	$(MAKE) -C upstream conformance
+
+lint: ## formatting, vet and staticcheck in both modules
+	@echo "==> checking formatting"
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
+	@echo "==> go vet"
+	$(GO) vet ./...
+	@echo "==> staticcheck"
+	$(GO) run $(STATICCHECK) ./...
+
+fmt: ## format the code
+	@echo "==> formatting"
+	gofmt -w $$(git ls-files '*.go')
+
+clean: ## remove what was built
+	@echo "==> removing bin and build"
+	rm -rf bin build upstream/bin

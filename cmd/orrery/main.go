@@ -1,0 +1,24 @@
+// Command orrery runs Kubernetes controllers on a runtime that is built by hand, without client-go.
+//
+// "orrery run" deletes the content of namespaces on a real cluster, in place of kube-controller-manager's own
+// namespace controller. "orrery help" lists what else there is.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+func main() { os.Exit(realMain(os.Args[1:])) }
+
+// realMain runs the program and returns its exit code: 0 when it did what it was asked to, 1 when it could not.
+func realMain(args []string) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	if err := root.ExecuteContext(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "orrery: "+explain(err))
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+
+	"orrery/informer"
+	"orrery/internal/controllers"
+	"orrery/internal/logs"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// The name under which --controllers knows the namespace controller, and its short form.
+const (
+	namespaceControllerName  = "namespace-controller"
+	namespaceControllerAlias = "namespace"
+)
+
+// startNamespaceController returns the initialiser of the namespace controller.
+func startNamespaceController(options *runOptions, logger *logs.Logger) controllers.Initializer {
+	return func(_ context.Context, shared controllers.Context) (func(context.Context), error) {
+		if !shared.Available[api.NamespacesResource] {
+			return nil, controllers.ErrResourceMissing
+		}
+		namespaces := restclient.Typed[*api.Namespace](shared.Client, api.NamespacesResource, "")
+		namespaceInformer := informer.InformerFor(shared.Informers, api.NamespacesResource.String(),
+			func() *informer.SharedIndexInformer[*api.Namespace] {
+				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
+					Name:  "namespaces",
+					Trace: logger.Informer(),
+				})
+			})
+		grace := options.gracePeriod
+		if grace == 0 {
+			grace = -1 // the flag's 0 means none, the configuration's 0 means the default
+		}
+		trace := logger.Namespaces()
+		controller, err := nsctl.NewController(nsctl.Config{
+			Informer: namespaceInformer,
+			Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+				Namespaces:  namespaces,
+				Content:     nsctl.NewContentClient(shared.Client),
+				Discovery:   discovery.NewCached(discovery.New(shared.Client)),
+				GracePeriod: nsctl.EffectiveGracePeriod(grace),
+				Concurrency: options.typeConcurrency,
+				DryRun:      options.dryRun,
+				Trace:       trace,
+			}),
+			Workers:      options.workers,
+			ResyncPeriod: options.syncPeriod,
+			GracePeriod:  grace,
+			DrainTimeout: options.drainTimeout,
+			QueueTrace:   queueTrace(logger),
+			Trace:        trace,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return controller.Run, nil
+	}
+}
+
+func queueTrace(logger *logs.Logger) *queue.Trace[string] { return logger.Queue("namespace") }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "orrery",
+		Short: "Kubernetes controllers on a runtime built by hand",
+		Long: `Orrery is the Kubernetes controller runtime rebuilt by hand in Go: a reflector that
+lists and watches over raw HTTP, a DeltaFIFO, an indexer, a shared processor, a work
+queue and a worker pool, and on top of them the namespace controller that really
+deletes namespaces on a real cluster.`,
+		Example: `  # delete namespaces on the cluster that kubectl talks to
+  orrery run
+
+  # see what it would do, without writing anything
+  orrery run --dry-run`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+		// Errors are printed once, by main, as one sentence.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return usageError{command: command.CommandPath(), err: err}
+	})
+	root.AddCommand(newRunCommand(), newVersionCommand())
+	return root
+}
+
+// noArguments refuses words that are not flags, and says so in a way that helps with a misspelt command.
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if command.HasSubCommands() {
+		err := fmt.Errorf("there is no command %q", args[0])
+		if near := command.SuggestionsFor(args[0]); len(near) > 0 {
+			err = fmt.Errorf("%w; did you mean %q?", err, near[0])
+		}
+		return usageError{command: command.CommandPath(), err: err}
+	}
+	return usageError{command: command.CommandPath(), err: fmt.Errorf("unexpected argument %q", args[0])}
+}
+
+// usageError is a mistake on the command line.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e usageError) Error() string {
+	return fmt.Sprintf("%v (see %q)", e.err, e.command+" --help")
+}
+
+func (e usageError) Unwrap() error { return e.err }

@@ -1,0 +1,215 @@
+package nsctl
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orrery/informer"
+	"orrery/queue"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Controller watches namespaces and passes those that are being deleted to a [Deleter].
+type Controller struct {
+	informer    *informer.SharedIndexInformer[*api.Namespace]
+	lister      *informer.Lister[*api.Namespace]
+	queue       *queue.RateLimitingQueue[string]
+	deleter     *Deleter
+	gracePeriod time.Duration
+	workers     int
+	drain       time.Duration
+	trace       *Trace
+
+	// mu guards active.
+	mu sync.Mutex
+	// active are the namespaces that a worker has in hand, with the moment at which its pass began.
+	active map[string]time.Time
+}
+
+// Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
+type Config struct {
+	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads its store.
+	Informer *informer.SharedIndexInformer[*api.Namespace]
+	// Deleter makes the passes.
+	Deleter *Deleter
+
+	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
+	// --concurrent-namespace-syncs.
+	Workers int
+	// ResyncPeriod is how often every namespace is looked at again without a reason, in case an event was missed.
+	// Default 5 minutes, kube-controller-manager's --namespace-sync-period.
+	ResyncPeriod time.Duration
+	// GracePeriod is how long a namespace is left alone after the event that says that it is being deleted.
+	// In a cluster with several API servers some do not know yet that it is, and still let objects be created.
+	// Default 5 seconds; negative is none.
+	GracePeriod time.Duration
+	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
+	DrainTimeout time.Duration
+	// RateLimiter says when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
+	// failure up to 60 s, for each namespace on its own. The original adds a bucket of 10 per second for all of
+	// them, which makes the thousandth failing namespace wait for 90 seconds.
+	RateLimiter queue.RateLimiter[string]
+	// QueueTrace is told what the queue does. Default: nobody.
+	QueueTrace *queue.Trace[string]
+	// Trace is told what happens. Default: nobody.
+	Trace *Trace
+}
+
+const (
+	defaultWorkers      = 10
+	defaultResync       = 5 * time.Minute
+	defaultGracePeriod  = 5 * time.Second
+	defaultDrainTimeout = 20 * time.Second
+	firstRetry          = 5 * time.Millisecond
+	lastRetry           = time.Minute
+)
+
+// EffectiveGracePeriod is the grace period that a configuration value stands for: 0 is the default, a negative
+// one none.
+func EffectiveGracePeriod(configured time.Duration) time.Duration {
+	switch {
+	case configured == 0:
+		return defaultGracePeriod
+	case configured < 0:
+		return 0
+	default:
+		return configured
+	}
+}
+
+// NewController registers the controller's handlers with the informer. It fails if the informer has stopped.
+func NewController(config Config) (*Controller, error) {
+	limiter := config.RateLimiter
+	if limiter == nil {
+		limiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
+	}
+	c := &Controller{
+		informer:    config.Informer,
+		lister:      informer.NewLister(config.Informer.GetIndexer()),
+		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: "namespace", Trace: config.QueueTrace}),
+		deleter:     config.Deleter,
+		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
+		workers:     orDefault(config.Workers, defaultWorkers),
+		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
+		trace:       config.Trace,
+		active:      map[string]time.Time{},
+	}
+	_, err := config.Informer.AddEventHandlerWithResyncPeriod(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+		AddFunc:    c.enqueue,
+		UpdateFunc: func(_, namespace *api.Namespace) { c.enqueue(namespace) },
+		// A deleted namespace needs nothing more: its content was gone before it was.
+	}, orDefault(config.ResyncPeriod, defaultResync))
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func orDefault[T int | time.Duration](value, fallback T) T {
+	if value <= 0 {
+		return fallback
+	}
+	return value
+}
+
+// enqueue is the event handler: a namespace that is being deleted is looked at after the grace period. Of
+// several deadlines for one namespace the queue keeps the earliest.
+func (c *Controller) enqueue(namespace *api.Namespace) {
+	if namespace.DeletionTimestamp == nil {
+		return
+	}
+	c.trace.enqueued(namespace.Name, c.gracePeriod)
+	c.queue.AddAfter(namespace.Name, c.gracePeriod)
+}
+
+// Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and
+// returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
+func (c *Controller) Run(ctx context.Context) {
+	defer c.queue.ShutDown()
+	if !informer.WaitForCacheSync(ctx, c.informer.HasSynced) {
+		return
+	}
+
+	// Passes outlive ctx: a namespace whose content is being deleted when the program is told to stop is
+	// brought to the end of its pass. abort cuts them short when that takes too long.
+	working, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	var pool wait.Group
+	for range c.workers {
+		pool.StartWithContext(working, func(working context.Context) {
+			wait.UntilWithContext(working, c.worker, time.Second)
+		})
+	}
+
+	<-ctx.Done()
+	drainOver := time.AfterFunc(c.drain, func() {
+		abort()
+		c.queue.ShutDown()
+	})
+	defer drainOver.Stop()
+	c.queue.ShutDownWithDrain()
+	abort()
+	pool.Wait()
+}
+
+// worker takes namespaces from the queue until it is shut down.
+func (c *Controller) worker(ctx context.Context) {
+	for {
+		name, shutdown := c.queue.Get()
+		if shutdown {
+			return
+		}
+		c.sync(ctx, name)
+	}
+}
+
+// sync makes one pass and decides when the next one is due. Done comes last, also when the pass panics:
+// otherwise the namespace would stay in hand, and out of everybody's reach, for ever.
+func (c *Controller) sync(ctx context.Context, name string) {
+	defer c.queue.Done(name)
+	started := time.Now()
+	c.setActive(name, started)
+	defer c.clearActive(name)
+	c.trace.passStarted(name)
+
+	err := c.syncNamespace(ctx, name)
+	c.requeue(name, err)
+	c.trace.passDone(name, time.Since(started), c.queue.NumRequeues(name), err)
+}
+
+// syncNamespace passes the namespace on if the store still has it.
+func (c *Controller) syncNamespace(ctx context.Context, name string) error {
+	namespace, exists := c.lister.Get(name)
+	if !exists || namespace.DeletionTimestamp == nil {
+		return nil
+	}
+	return c.deleter.Delete(ctx, name)
+}
+
+// requeue plans the next pass after one that ended with err.
+func (c *Controller) requeue(name string, err error) {
+	var remaining *ResourcesRemainingError
+	switch {
+	case err == nil:
+		c.queue.Forget(name)
+	case errors.As(err, &remaining):
+		c.queue.AddAfter(name, remaining.RequeueAfter())
+	default:
+		c.queue.AddRateLimited(name)
+	}
+}
+
+func (c *Controller) setActive(name string, since time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.active[name] = since
+}
+
+func (c *Controller) clearActive(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.active, name)
+}

@@ -1,0 +1,195 @@
+package nsctl
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Deleter empties namespaces that are being deleted and lets them go.
+// It keeps nothing between calls; any number of goroutines may use it, each for another namespace.
+type Deleter struct {
+	namespaces  NamespaceClient
+	content     ContentClient
+	discovery   Discovery
+	token       string
+	gracePeriod time.Duration
+	concurrency int
+	dryRun      bool
+	trace       *Trace
+}
+
+// DeleterConfig is what a deleter needs. The first three fields are required.
+type DeleterConfig struct {
+	Namespaces NamespaceClient
+	Content    ContentClient
+	Discovery  Discovery
+
+	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
+	// Default "kubernetes". Tokens of others are never touched.
+	FinalizerToken string
+	// GracePeriod is how long after its deletion a namespace is first looked at. A discovery answer must be at
+	// least that much newer than the deletion. Default 0.
+	GracePeriod time.Duration
+	// Concurrency is how many resource types of one namespace are emptied at a time. Default 16.
+	Concurrency int
+	// DryRun makes the deleter look and decide and write nothing.
+	DryRun bool
+	// Trace is told what happens. Default: nobody.
+	Trace *Trace
+}
+
+const defaultTypeConcurrency = 16
+
+// NewDeleter returns a deleter.
+func NewDeleter(config DeleterConfig) *Deleter {
+	d := &Deleter{
+		namespaces:  config.Namespaces,
+		content:     config.Content,
+		discovery:   config.Discovery,
+		token:       config.FinalizerToken,
+		gracePeriod: config.GracePeriod,
+		concurrency: config.Concurrency,
+		dryRun:      config.DryRun,
+		trace:       config.Trace,
+	}
+	if d.token == "" {
+		d.token = api.FinalizerKubernetes
+	}
+	if d.concurrency <= 0 {
+		d.concurrency = defaultTypeConcurrency
+	}
+	return d
+}
+
+// Delete makes one pass over a namespace: it empties it and, when nothing is left, removes this controller's
+// token so that the server can remove the object. A namespace that does not exist or is not being deleted is
+// left alone.
+//
+// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass went well and
+// another one is needed later; any other error, that the pass failed.
+func (d *Deleter) Delete(ctx context.Context, name string) error {
+	namespace, err := d.namespaces.Get(ctx, name, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if namespace.DeletionTimestamp == nil {
+		return nil
+	}
+	if d.dryRun {
+		return d.rehearse(ctx, namespace)
+	}
+	if namespace, err = d.markTerminating(ctx, namespace); err != nil {
+		return ignoreNotFound(err)
+	}
+	if finalized(namespace) {
+		return d.removeFinalized(ctx, namespace)
+	}
+	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	if estimate > 0 {
+		return &ResourcesRemainingError{Estimate: estimate}
+	}
+	if !slices.Contains(namespace.Spec.Finalizers, d.token) {
+		return nil
+	}
+	return ignoreNotFound(d.finalize(ctx, namespace))
+}
+
+// markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
+// the controller.
+func (d *Deleter) markTerminating(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+	if namespace.Status.Phase == api.NamespaceTerminating {
+		return namespace, nil
+	}
+	return d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+		if latest.Status.Phase == api.NamespaceTerminating {
+			return latest, nil
+		}
+		terminating := *latest
+		terminating.Status.Phase = api.NamespaceTerminating
+		return d.namespaces.UpdateStatus(ctx, &terminating, api.UpdateOptions{})
+	})
+}
+
+// finalized tells whether nobody holds the namespace through spec.finalizers any more.
+func finalized(namespace *api.Namespace) bool { return len(namespace.Spec.Finalizers) == 0 }
+
+// removeFinalized ends a namespace that has a deletion timestamp and no finalizer of any kind. Today's API
+// servers remove it with its last finalizer; older ones want to be told once more. The UID keeps a namespace
+// that was re-created in the meantime from being hit.
+func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace) error {
+	if len(namespace.Finalizers) > 0 {
+		return nil
+	}
+	err := d.namespaces.Delete(ctx, namespace.Name, api.DeleteOptions{
+		Preconditions: &api.Preconditions{UID: &namespace.UID},
+	})
+	if api.IsConflict(err) {
+		return nil
+	}
+	return ignoreNotFound(err)
+}
+
+// finalize removes this controller's token through the finalize subresource, and nobody else's.
+func (d *Deleter) finalize(ctx context.Context, namespace *api.Namespace) error {
+	_, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+		if !slices.Contains(latest.Spec.Finalizers, d.token) {
+			return latest, nil
+		}
+		return d.namespaces.UpdateSubresource(ctx, latest.Name, "finalize", withoutToken(latest, d.token), api.UpdateOptions{})
+	})
+	d.trace.finalized(namespace.Name, err)
+	return err
+}
+
+// withoutToken returns a copy of the namespace without the token in spec.finalizers; the other tokens are sorted
+// and stand there once.
+func withoutToken(namespace *api.Namespace, token string) *api.Namespace {
+	var others []string
+	for _, finalizer := range namespace.Spec.Finalizers {
+		if finalizer != token {
+			others = append(others, finalizer)
+		}
+	}
+	slices.Sort(others)
+	changed := *namespace
+	changed.Spec.Finalizers = slices.Compact(others)
+	return &changed
+}
+
+// updateConditions writes what the pass has found into the status, if that says anything new. A failure is
+// traced and does not stop the deletion: the conditions are for people, the content is what counts.
+func (d *Deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *findings) *api.Namespace {
+	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+		conditions, changed := applyConditions(latest.Status.Conditions, found, time.Now())
+		if !changed {
+			return latest, nil
+		}
+		reported := *latest
+		reported.Status.Conditions = conditions
+		return d.namespaces.UpdateStatus(ctx, &reported, api.UpdateOptions{})
+	})
+	if err != nil {
+		d.trace.conditionsFailed(namespace.Name, err)
+		return namespace
+	}
+	if updated != namespace {
+		d.trace.conditionsUpdated(namespace.Name, updated.Status.Conditions)
+	}
+	return updated
+}
+
+func ignoreNotFound(err error) error {
+	if api.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

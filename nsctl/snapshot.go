@@ -1,0 +1,24 @@
+package nsctl
+
+import (
+	"maps"
+	"time"
+
+	"orrery/queue"
+)
+
+// Snapshot is the state of a controller at one moment, as plain data.
+type Snapshot struct {
+	// Active are the namespaces that a worker has in hand, with the moment at which its pass began.
+	Active map[string]time.Time
+	// Queue is what waits.
+	Queue queue.Snapshot[string]
+}
+
+// Snapshot returns what the controller has in hand and what waits. It may be called from any goroutine.
+func (c *Controller) Snapshot() Snapshot {
+	c.mu.Lock()
+	active := maps.Clone(c.active)
+	c.mu.Unlock()
+	return Snapshot{Active: active, Queue: c.queue.Snapshot()}
+}

@@ -1,0 +1,94 @@
+package nsctl
+
+import (
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Trace is a set of hooks that are called as the controller works, in the manner of httptrace.ClientTrace. Any
+// of them may be nil, and so may the pointer: that costs one branch. Hooks run on the goroutine that does the
+// work, several at a time; they must not block.
+type Trace struct {
+	// Enqueued: the namespace was seen in deletion and is going to be looked at after the delay.
+	Enqueued func(namespace string, after time.Duration)
+	// PassStarted: a worker begins a pass.
+	PassStarted func(namespace string)
+	// Discovered: the types that may have content are known; err if some or all groups failed.
+	Discovered func(namespace string, types int, err error)
+	// TypeDeleted: one type was told to go; remaining is what is still there. Called from several goroutines.
+	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
+	// WouldDelete: in a dry run, what a real one would delete.
+	WouldDelete func(namespace string, resource api.GroupVersionResource, items int, err error)
+	// Conflict: somebody else changed the namespace; the write is repeated on the new state.
+	Conflict func(namespace string, err error)
+	// ConditionsUpdated: the status was written.
+	ConditionsUpdated func(namespace string, conditions []api.NamespaceCondition)
+	// ConditionsFailed: the status could not be written. The deletion goes on.
+	ConditionsFailed func(namespace string, err error)
+	// Finalized: this controller's token was removed, or that failed.
+	Finalized func(namespace string, err error)
+	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
+	// the failed passes since the last one that went well.
+	PassDone func(namespace string, took time.Duration, failures int, err error)
+}
+
+func (t *Trace) enqueued(namespace string, after time.Duration) {
+	if t != nil && t.Enqueued != nil {
+		t.Enqueued(namespace, after)
+	}
+}
+
+func (t *Trace) passStarted(namespace string) {
+	if t != nil && t.PassStarted != nil {
+		t.PassStarted(namespace)
+	}
+}
+
+func (t *Trace) discovered(namespace string, types int, err error) {
+	if t != nil && t.Discovered != nil {
+		t.Discovered(namespace, types, err)
+	}
+}
+
+func (t *Trace) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
+	if t != nil && t.TypeDeleted != nil {
+		t.TypeDeleted(namespace, resource, remaining, err)
+	}
+}
+
+func (t *Trace) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
+	if t != nil && t.WouldDelete != nil {
+		t.WouldDelete(namespace, resource, items, err)
+	}
+}
+
+func (t *Trace) conflict(namespace string, err error) {
+	if t != nil && t.Conflict != nil {
+		t.Conflict(namespace, err)
+	}
+}
+
+func (t *Trace) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
+	if t != nil && t.ConditionsUpdated != nil {
+		t.ConditionsUpdated(namespace, conditions)
+	}
+}
+
+func (t *Trace) conditionsFailed(namespace string, err error) {
+	if t != nil && t.ConditionsFailed != nil {
+		t.ConditionsFailed(namespace, err)
+	}
+}
+
+func (t *Trace) finalized(namespace string, err error) {
+	if t != nil && t.Finalized != nil {
+		t.Finalized(namespace, err)
+	}
+}
+
+func (t *Trace) passDone(namespace string, took time.Duration, failures int, err error) {
+	if t != nil && t.PassDone != nil {
+		t.PassDone(namespace, took, failures, err)
+	}
+}
