@@ -9,6 +9,8 @@ type GetOptions struct {
 // ListOptions are the query parameters of list, watch and delete-collection requests. Fields that only one of
 // them reads are ignored by the others. The zero value lists everything by a consistent read.
 type ListOptions struct {
+	// LabelSelector and FieldSelector narrow the request down: "app=web,tier!=db", "metadata.name=default". The server
+	// reads them. "" selects everything.
 	LabelSelector string
 	FieldSelector string
 
@@ -72,6 +74,8 @@ type Preconditions struct {
 type UpdateOptions struct {
 	// FieldManager names the writer in managed fields; "" lets the server derive it from the user agent.
 	FieldManager string
+	// Force takes fields over from other managers. Apply patches only.
+	Force bool
 	// DryRun validates and answers without storing anything.
 	DryRun bool
 }

@@ -4,7 +4,7 @@ package api
 type Status struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata,omitzero"`
-	// Status is "Success" or "Failure".
+	// Status is [StatusSuccess] or [StatusFailure].
 	Status  string         `json:"status,omitempty"`
 	Message string         `json:"message,omitempty"`
 	Reason  StatusReason   `json:"reason,omitempty"`
@@ -12,6 +12,12 @@ type Status struct {
 	// Code is the HTTP status code.
 	Code int `json:"code,omitempty"`
 }
+
+// The two outcomes that a Status can report.
+const (
+	StatusSuccess = "Success"
+	StatusFailure = "Failure"
+)
 
 // StatusDetails says which object the refusal is about, and why in more detail.
 type StatusDetails struct {
@@ -66,4 +72,6 @@ const (
 	CauseNamespaceTerminating CauseType = "NamespaceTerminating"
 	// CauseResourceVersionTooLarge says that the server has not reached the requested version yet.
 	CauseResourceVersionTooLarge CauseType = "ResourceVersionTooLarge"
+	// CauseUnexpectedServerResponse carries the text of an answer that was not a Status.
+	CauseUnexpectedServerResponse CauseType = "UnexpectedServerResponse"
 )
