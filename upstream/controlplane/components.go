@@ -44,6 +44,9 @@ func (cp *ControlPlane) etcdArgs() []string {
 		"--peer-key-file=" + cp.pki("etcd.key"),
 		// The data is thrown away with the directory: waiting for the disk would only make tests slow.
 		"--unsafe-no-fsync=true",
+		// A cluster of one elects itself, but only after the election timeout, which is a second by default.
+		"--heartbeat-interval=20",
+		"--election-timeout=100",
 	}
 	return append(args, cp.config.EtcdArgs...)
 }

@@ -1,0 +1,29 @@
+package e2e
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/controlplane"
+)
+
+// TestOfficialSpecs runs Kubernetes' own specs for namespaces against each namespace controller. That the original
+// passes proves the setup; that orrery passes is what this project promises.
+func TestOfficialSpecs(t *testing.T) {
+	for _, subject := range Subjects() {
+		t.Run(subject.Name, func(t *testing.T) {
+			cluster, err := StartCluster(t.Context(), subject, controlplane.Config{FakeNodes: 1, Log: t.Output()})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
+
+			var report bytes.Buffer
+			err = RunOfficialSpecs(t.Context(), cluster.Kubeconfig(), &report)
+			if err != nil {
+				t.Logf("%s\n\nthe end of the log of %s:\n%s", report.String(), subject.Name, cluster.Controller().Tail())
+			}
+			require.NoError(t, err)
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"orrery/upstream/controlplane"
+)
+
+// controllerIdentity is the user as whom every subject runs: the service account of the built-in namespace controller,
+// which kube-apiserver's bootstrap roles give exactly the rights that this controller needs. A subject that asks for
+// more fails here as it would in a real cluster.
+const controllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
+
+// Subject is a namespace controller under test, as a process of its own. Every subject runs beside the same control
+// plane, whose kube-controller-manager has no namespace controller, so that all can be killed, restarted and compared
+// in the same way.
+type Subject struct {
+	// Name is how tests and log files call it.
+	Name string
+	// Binary is the program, as a path from the repository's root.
+	Binary string
+	// Args are the program's arguments for a cluster.
+	Args func(kubeconfig string) []string
+}
+
+// Orrery is this project's controller: "orrery run".
+func Orrery() Subject {
+	return Subject{
+		Name:   "orrery",
+		Binary: filepath.Join("bin", "orrery"),
+		Args: func(kubeconfig string) []string {
+			return []string{"run", "--kubeconfig=" + kubeconfig}
+		},
+	}
+}
+
+// BuiltIn is the original: the genuine kube-controller-manager, told to run its namespace controller and nothing else.
+func BuiltIn() Subject {
+	return Subject{
+		Name:   "built-in",
+		Binary: filepath.Join("bin", "controlplane"),
+		Args: func(kubeconfig string) []string {
+			return []string{
+				controlplane.ControllerManager,
+				"--kubeconfig=" + kubeconfig,
+				"--controllers=namespace-controller",
+				"--leader-elect=false",
+				"--secure-port=0", // it serves nothing that a test would ask for
+			}
+		},
+	}
+}
+
+// Subjects are all namespace controllers that the same tests run against.
+func Subjects() []Subject {
+	return []Subject{BuiltIn(), Orrery()}
+}
+
+// start runs the subject with the given kubeconfig and further arguments.
+func (s Subject) start(kubeconfig, logFile string, args ...string) (*controlplane.Process, error) {
+	path, err := controlplane.FindUp(s.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("subject %s: %w", s.Name, err)
+	}
+	return controlplane.StartProcess(controlplane.ProcessConfig{
+		Name:    s.Name,
+		Path:    path,
+		Args:    append(s.Args(kubeconfig), args...),
+		LogFile: logFile,
+	})
+}
