@@ -2,34 +2,189 @@ package restclient
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
 )
 
-// Client speaks to one API server. It may be used by any number of goroutines.
+// Client speaks to one API server. It may be used by any number of goroutines, and starts none itself (those of
+// net/http end when Close is called and the last answer has been read).
 type Client struct {
-	cfg Config
+	cfg     Config // defaults filled in
+	base    *url.URL
+	pool    *pool
+	limiter *limiter // nil: no limit
+	retry   retryPolicy
+
+	requests, retries, throttled atomic.Int64
+	inFlight, watches            atomic.Int64
 }
 
-// New checks the configuration and builds a Client. It opens no connection.
-func New(cfg Config) (*Client, error) {
-	if cfg.Host == "" {
-		return nil, errors.New("restclient: Config.Host is empty")
+// ConfigError says which field of a Config cannot be used, and why.
+type ConfigError struct {
+	Field   string
+	Problem string
+	Err     error // the cause, if there is one
+}
+
+func (e *ConfigError) Error() string {
+	text := fmt.Sprintf("the client configuration is wrong: %s %s", e.Field, e.Problem)
+	if e.Err != nil {
+		text += ": " + redactText(e.Err.Error())
 	}
-	return &Client{cfg: cfg}, nil
+	return text
 }
 
-// Config returns the configuration with which the client was built.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// New checks the configuration and builds a Client. It reads TLS.CAFile but opens no connection. Its error is a
+// *ConfigError.
+func New(cfg Config) (*Client, error) {
+	base, err := parseHost(cfg)
+	if err != nil {
+		return nil, err
+	}
+	cfg = withDefaults(cfg)
+	if cfg.WatchTransport != WatchHTTP && cfg.WatchTransport != WatchWebSocket {
+		return nil, &ConfigError{Field: "WatchTransport", Problem: fmt.Sprintf("%q is neither %q nor %q",
+			cfg.WatchTransport, WatchHTTP, WatchWebSocket)}
+	}
+	pool, err := newPool(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		cfg:     cfg,
+		base:    base,
+		pool:    pool,
+		limiter: newLimiter(cfg.QPS, cfg.Burst),
+		retry:   retryPolicy{maxRetries: max(cfg.MaxRetries, 0), maxWait: cfg.MaxRetryAfter},
+	}
+	if cfg.TLS.Insecure && base.Scheme == "https" {
+		c.warn(Warning{Text: "the server's certificate is not verified (insecure-skip-tls-verify): " +
+			"anybody on the way can read and change what is sent to " + base.Host})
+	}
+	return c, nil
+}
+
+// Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes idle connections. Requests under way and watches are left alone: cancel their contexts.
-func (c *Client) Close() {}
+// Close closes idle connections. Requests under way and watches are left alone: cancel their contexts. A closed
+// client still works; it opens new connections.
+func (c *Client) Close() { c.pool.closeIdle() }
 
-// Do sends the request and waits for the complete answer, repeating it as the retry rules say.
+// Snapshot is what a Client has done so far and is doing now.
+type Snapshot struct {
+	Host      string
+	Requests  int64   // attempts sent, watches included
+	Retries   int64   // attempts that repeated one before
+	Throttled int64   // attempts that had to wait for the rate limit
+	InFlight  int64   // attempts whose answer is not complete; open watches are not counted here
+	Watches   int64   // open watches
+	QPS       float32 // 0: no limit
+	Burst     int
+	Tokens    float64 // what is left of the burst; negative: that many requests wait
+}
+
+// Snapshot returns the client's counters.
+func (c *Client) Snapshot() Snapshot {
+	s := Snapshot{
+		Host:      c.base.String(),
+		Requests:  c.requests.Load(),
+		Retries:   c.retries.Load(),
+		Throttled: c.throttled.Load(),
+		InFlight:  c.inFlight.Load(),
+		Watches:   c.watches.Load(),
+	}
+	if c.limiter != nil {
+		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.available()
+	}
+	return s
+}
+
+// String names the server and nothing secret.
+func (c *Client) String() string { return "restclient.Client(" + c.base.String() + ")" }
+
+// GoString is String: %#v must not print credentials either.
+func (c *Client) GoString() string { return c.String() }
+
+// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see Failure in the
+// package documentation). Several goroutines may use one Request.
 //
 // into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives it raw,
 // *Response receives status code, headers and raw body, anything else is filled by encoding/json.
+//
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
 // cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	return errors.New("restclient: Do is not there yet")
+	x := newExchange(c, req)
+	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
+	return x.run(ctx)
+}
+
+func (c *Client) warn(w Warning) {
+	if c.cfg.WarningHandler != nil {
+		c.cfg.WarningHandler(w)
+	}
+	if t := c.cfg.Trace; t != nil && t.Warning != nil {
+		t.Warning(w)
+	}
+}
+
+func parseHost(cfg Config) (*url.URL, error) {
+	if cfg.Host == "" {
+		return nil, &ConfigError{Field: "Host", Problem: "is empty"}
+	}
+	text := cfg.Host
+	if !strings.Contains(text, "://") {
+		if cfg.TLS.wanted() {
+			text = "https://" + text
+		} else {
+			text = "http://" + text
+		}
+	}
+	base, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, &ConfigError{Field: "Host", Problem: "is not a URL", Err: err}
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, &ConfigError{Field: "Host", Problem: "starts with neither http:// nor https://"}
+	case base.Host == "":
+		return nil, &ConfigError{Field: "Host", Problem: "names no host"}
+	case base.User != nil:
+		return nil, &ConfigError{Field: "Host", Problem: "holds a user name; use Credentials for that"}
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, &ConfigError{Field: "Host", Problem: "has a query or a fragment"}
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawPath = strings.TrimRight(base.RawPath, "/")
+	return base, nil
+}
+
+func withDefaults(cfg Config) Config {
+	if cfg.QPS == 0 {
+		cfg.QPS = DefaultQPS
+	}
+	if cfg.Burst <= 0 {
+		cfg.Burst = max(1, int(2*cfg.QPS))
+	}
+	setDefault(&cfg.MaxRetries, DefaultMaxRetries)
+	setDefault(&cfg.MaxRetryAfter, DefaultMaxRetryAfter)
+	setDefault(&cfg.MaxFrameBytes, DefaultMaxFrameBytes)
+	setDefault(&cfg.MaxBodyBytes, DefaultMaxBodyBytes)
+	setDefault(&cfg.WatchTransport, WatchHTTP)
+	setDefault(&cfg.UserAgent, DefaultUserAgent())
+	setDefault[time.Duration](&cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
+	return cfg
+}
+
+func setDefault[V comparable](field *V, value V) {
+	var zero V
+	if *field == zero {
+		*field = value
+	}
 }

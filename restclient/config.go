@@ -2,6 +2,7 @@ package restclient
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -28,6 +29,10 @@ type Config struct {
 
 	// Dial opens the network connections. Nil: a net.Dialer with 30 s limit and keep-alive. Tests plug net.Pipe here.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	// WrapTransport, if not nil, may put something between the client and its connections, for instance to record
+	// traffic or to inject faults. It sees requests with their credentials. Websocket watches do not pass through it.
+	WrapTransport func(http.RoundTripper) http.RoundTripper
 
 	// QPS is the number of requests per second that this Client sends in the long run, and Burst how many may go out at
 	// once after a pause. QPS 0 means DefaultQPS, Burst 0 means twice the QPS (at least 1). A negative QPS means no limit.
@@ -86,6 +91,23 @@ type TLS struct {
 	// 0 means DefaultTLSCheckInterval.
 	CheckInterval time.Duration
 }
+
+// wanted tells whether anything is set that makes sense over https only.
+func (t TLS) wanted() bool {
+	return len(t.CAData) > 0 || t.CAFile != "" || t.ServerName != "" || t.Insecure
+}
+
+// String describes the configuration without anything secret. Printing a Config with fmt never shows Credentials.
+func (c Config) String() string {
+	credentials := "none"
+	if c.Credentials != nil {
+		credentials = fmt.Sprintf("%T", c.Credentials)
+	}
+	return fmt.Sprintf("restclient.Config(host %s, credentials %s)", redactText(c.Host), credentials)
+}
+
+// GoString is String: %#v must not print credentials either.
+func (c Config) GoString() string { return c.String() }
 
 // WatchTransport names the two ways in which an API server streams watch events.
 type WatchTransport string

@@ -1,8 +1,17 @@
 package restclient
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
 )
 
 // Request is one question to the server, as plain data. It can be sent any number of times.
@@ -25,4 +34,112 @@ type Request struct {
 
 	// Accept empty: application/json.
 	Accept string
+
+	// subject is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
+	subject subject
+}
+
+// subject says what a request is about in the terms of the API.
+type subject struct {
+	verb        string // Kubernetes verb
+	resource    api.GroupVersionResource
+	namespace   string
+	name        string
+	subresource string
+}
+
+const jsonMediaType = "application/json"
+
+func (r *Request) method() string {
+	if r.Verb == "" {
+		return http.MethodGet
+	}
+	return strings.ToUpper(r.Verb)
+}
+
+func (r *Request) info(attempt int) RequestInfo {
+	return RequestInfo{
+		Method: r.method(), Verb: r.subject.verb,
+		Resource: r.subject.resource, Namespace: r.subject.namespace,
+		Name: r.subject.name, Subresource: r.subject.subresource,
+		Path: r.Path, Attempt: attempt,
+	}
+}
+
+// url resolves the request against the server's base URL.
+func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
+	path := r.Path
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return nil, fmt.Errorf("the path %q cannot be used: %w", r.Path, err)
+	}
+	u := *base
+	u.RawPath = base.EscapedPath() + path
+	u.Path = base.Path + plain
+	query := r.Query
+	if timeout > 0 {
+		query = cloneValues(query)
+		query.Set("timeout", timeout.String())
+	}
+	u.RawQuery = query.Encode()
+	return &u, nil
+}
+
+// build makes the HTTP request of one attempt. The body is a fresh reader each time, so nothing that an earlier attempt
+// consumed is missing.
+func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*http.Request, error) {
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	hr, err := http.NewRequestWithContext(ctx, r.method(), "", body)
+	if err != nil {
+		return nil, fmt.Errorf("the method %q cannot be used", r.Verb)
+	}
+	hr.URL, hr.Host = u, u.Host
+	for key, values := range r.Header {
+		hr.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
+	}
+	hr.Header.Set("User-Agent", userAgent)
+	hr.Header.Set("Accept", orDefault(r.Accept, jsonMediaType))
+	if r.Body != nil {
+		hr.Header.Set("Content-Type", orDefault(r.ContentType, jsonMediaType))
+	}
+	return hr, nil
+}
+
+// safe tells whether repeating the request cannot change anything on the server.
+func (r *Request) safe() bool {
+	switch r.method() {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+func orDefault(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}
+
+func cloneValues(v url.Values) url.Values {
+	out := make(url.Values, len(v)+1)
+	for key, values := range v {
+		out[key] = slices.Clone(values)
+	}
+	return out
+}
+
+func sortedKeys(v url.Values) []string {
+	keys := make([]string, 0, len(v))
+	for key := range v {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

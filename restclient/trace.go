@@ -1,4 +1,58 @@
 package restclient
 
-// Trace holds hooks that are called while a Client works.
-type Trace struct{}
+import (
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Trace holds hooks that are called while a Client works, in the manner of net/http/httptrace. A nil Trace or a nil
+// field costs a branch and no allocation. Hooks are called on the goroutine that does the work, from many at once, and
+// must not block. They never see headers, bodies or credentials.
+type Trace struct {
+	// RequestStart is called before an attempt is sent, RequestDone when its answer has been read, or has failed. For a
+	// watch the answer is complete when the stream is open.
+	RequestStart func(RequestInfo)
+	RequestDone  func(RequestInfo, RequestResult)
+
+	// Retry is called before the pause that precedes another attempt; err is what went wrong with the one before.
+	Retry func(info RequestInfo, wait time.Duration, err error)
+
+	// Throttled is called after an attempt has waited for the rate limit.
+	Throttled func(info RequestInfo, wait time.Duration)
+
+	// WatchOpened, WatchFrame and WatchClosed follow one watch. A frame is one event as it came over the wire. Err is
+	// what ended the watch, io.EOF for a clean end and ErrWatchStopped for Stop.
+	WatchOpened func(RequestInfo)
+	WatchFrame  func(info RequestInfo, event api.WatchEventType, bytes int)
+	WatchClosed func(info RequestInfo, frames int64, open time.Duration, err error)
+
+	// Warning is called for each warning, with or without a WarningHandler.
+	Warning func(Warning)
+}
+
+// RequestInfo names a request for hooks.
+type RequestInfo struct {
+	// Method is the HTTP method, Verb the Kubernetes verb (get, list, watch, create, update, patch, delete,
+	// deletecollection); empty for raw requests.
+	Method, Verb string
+
+	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is known. Raw requests have none.
+	Resource    api.GroupVersionResource
+	Namespace   string
+	Name        string
+	Subresource string
+
+	// Path is the path on the server, without the query.
+	Path string
+
+	// Attempt counts from 1.
+	Attempt int
+}
+
+// RequestResult is how an attempt ended.
+type RequestResult struct {
+	Code     int           // HTTP status; 0: no answer
+	Duration time.Duration // from sending until the body was read
+	Err      error         // nil for a 2xx answer that was understood
+}

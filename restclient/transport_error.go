@@ -1,36 +1,178 @@
 package restclient
 
-import "fmt"
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"reflect"
+	"syscall"
+)
 
-// TransportError says that a request got no answer (or that its body broke off): the server could not be reached, did not prove its identity, the
-// connection broke, or the credentials could not be obtained. Error() is one plain sentence for people; Unwrap gives the cause.
+// TransportError says that a request got no (complete) answer: the server could not be reached, did not prove its
+// identity, the connection broke, or the credentials could not be obtained. Error is one plain sentence for people;
+// Unwrap gives the cause, so that errors.Is finds syscall.ECONNREFUSED, context.Canceled and so on.
 type TransportError struct {
 	Kind TransportErrorKind
-	Verb string
-	URL  string // without query values that could be secret
+	Verb string // HTTP method
+	URL  string // without secrets
 	Err  error
 }
 
 // TransportErrorKind tells transport errors apart.
 type TransportErrorKind int
 
+// The kinds of transport errors.
 const (
 	ConnectionFailed    TransportErrorKind = iota // anything not listed below
 	HostNotFound                                  // the name does not resolve
-	HostUnreachable                               // nobody listens there, or no route
+	HostUnreachable                               // nobody listens there, or there is no route
 	CertificateUnknown                            // signed by an authority that we do not trust
 	CertificateInvalid                            // expired, wrong name, not for servers
 	CertificateRejected                           // the server does not like our client certificate
 	NotTLS                                        // https spoken to an http port
+	NeedsTLS                                      // http spoken to an https port
 	ConnectionLost                                // broke while the request was under way
 	TimedOut                                      // a time limit passed
 	Canceled                                      // the caller's context was cancelled
 	ProxyFailed                                   // the proxy could not be used
 	CredentialsFailed                             // Credentials.Apply or ClientCertificate returned an error
+	RequestInvalid                                // the request could not be built
 )
 
-func (e *TransportError) Error() string { return fmt.Sprintf("%s %s: %v", e.Verb, e.URL, e.Err) }
+// sentences holds what Error says for each kind, in the order server, cause.
+var sentences = map[TransportErrorKind]string{
+	ConnectionFailed:    "the connection to %s failed: %s",
+	HostNotFound:        "the host name of %s cannot be resolved: %s",
+	HostUnreachable:     "the server %s cannot be reached (is it running, and is the address right?): %s",
+	CertificateUnknown:  "the certificate of %s is signed by an authority that is not trusted (is this the right certificate authority?): %s",
+	CertificateInvalid:  "the certificate of %s is not valid: %s",
+	CertificateRejected: "the server %s rejected our client certificate: %s",
+	NotTLS:              "the server %s does not speak TLS (should the address begin with http://?): %s",
+	NeedsTLS:            "the server %s speaks TLS (the address should begin with https://): %s",
+	ConnectionLost:      "the connection to %s broke off: %s",
+	TimedOut:            "the server %s did not answer in time: %s",
+	Canceled:            "the request to %s was cancelled: %s",
+	ProxyFailed:         "the proxy for %s cannot be used: %s",
+	CredentialsFailed:   "the credentials for %s cannot be obtained: %s",
+	RequestInvalid:      "the request to %s cannot be made: %s",
+}
+
+// Error returns one sentence.
+func (e *TransportError) Error() string {
+	return fmt.Sprintf("%s %s: %s", e.Verb, e.URL, e.Sentence())
+}
+
+// Sentence returns the error without method and URL: what a person at a terminal wants to read.
+func (e *TransportError) Sentence() string {
+	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), redactText(e.Err.Error()))
+}
+
+// serverOf leaves scheme, host and port of a URL.
+func serverOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
+
+// Timeout makes a TransportError a net.Error in spirit.
+func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
+
+// markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.
+type markedError struct {
+	kind TransportErrorKind
+	err  error
+}
+
+func (e *markedError) Error() string { return e.err.Error() }
+func (e *markedError) Unwrap() error { return e.err }
+
+// kindOf classifies what net/http, crypto/tls and net report. The caller's context is looked at first, because its
+// end shows up in many disguises.
+func kindOf(ctx context.Context, err error) TransportErrorKind {
+	var marked *markedError
+	switch {
+	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
+		return Canceled
+	case ctx.Err() != nil:
+		return TimedOut
+	case errors.As(err, &marked):
+		return marked.kind
+	}
+	if kind, ok := certificateKind(err); ok {
+		return kind
+	}
+	return networkKind(err)
+}
+
+func certificateKind(err error) (TransportErrorKind, bool) {
+	var (
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		op       *net.OpError
+		record   tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return CertificateUnknown, true
+	case errors.As(err, &hostname), errors.As(err, &invalid), errors.As(err, &verify):
+		return CertificateInvalid, true
+	case errors.As(err, &op) && op.Op == "remote error" && clientCertificateAlert(op.Err):
+		return CertificateRejected, true
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return NotTLS, true
+	}
+	return 0, false
+}
+
+// clientCertificateAlert tells whether a TLS alert from the other side (RFC 8446 section 6.2) complains about the
+// certificate that we sent or failed to send. crypto/tls does not export the type of its alerts, which are uint8.
+func clientCertificateAlert(err error) bool {
+	alert := reflect.ValueOf(err)
+	if alert.Kind() != reflect.Uint8 {
+		return false
+	}
+	switch alert.Uint() {
+	case 42, 43, 44, 45, 46, 48, 49, 116: // bad, unsupported, revoked, expired, unknown, unknown CA, access denied, required
+		return true
+	}
+	return false
+}
+
+func networkKind(err error) TransportErrorKind {
+	var (
+		dns     *net.DNSError
+		op      *net.OpError
+		timeout net.Error
+	)
+	switch isOp := errors.As(err, &op); {
+	case isOp && op.Op == "proxyconnect":
+		return ProxyFailed
+	case errors.As(err, &dns):
+		return HostNotFound
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),
+		isOp && op.Op == "dial":
+		return HostUnreachable
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return TimedOut
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+		return ConnectionLost
+	}
+	return ConnectionFailed
+}
 
 // DecodeError says that the server answered with something that cannot be understood.
 type DecodeError struct {
@@ -39,6 +181,18 @@ type DecodeError struct {
 }
 
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("%s %s: cannot decode the answer: %v", e.Verb, e.URL, e.Err)
+	return fmt.Sprintf("%s %s: the answer cannot be understood: %v", e.Verb, e.URL, e.Err)
 }
+
+// Unwrap returns the cause, for instance a *json.SyntaxError, a *TooLargeError or io.ErrUnexpectedEOF.
 func (e *DecodeError) Unwrap() error { return e.Err }
+
+// TooLargeError says that a watch event, an item of a list or a body is larger than the client's limit.
+type TooLargeError struct {
+	What  string
+	Limit int // bytes
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s is larger than the limit of %d bytes", e.What, e.Limit)
+}

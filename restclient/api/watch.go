@@ -41,3 +41,9 @@ type Watcher[T any] interface {
 	// Ending the context that the watch was opened with does the same.
 	Stop()
 }
+
+// IsInitialEventsEnd tells whether a bookmark with these annotations ends the initial part of a streaming list. Only the
+// value "true" counts.
+func IsInitialEventsEnd(annotations map[string]string) bool {
+	return annotations[InitialEventsAnnotation] == "true"
+}

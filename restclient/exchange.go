@@ -1,0 +1,213 @@
+package restclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// exchange is one request with its attempts, from the rate limit to the answer that is understood.
+type exchange struct {
+	client *Client
+	req    Request
+
+	// consume reads the body of a 2xx answer. Its failure counts as the attempt's.
+	consume func(*http.Response) error
+	// send passes one attempt to the server. Nil: HTTP over the client's connections. A websocket handshake puts its own here.
+	send func(*http.Request) (*http.Response, error)
+	// endless requests (watches) take no token from the rate limit, have no time limit, and their bodies stay open.
+	endless bool
+
+	sent    *http.Request // the last attempt
+	renewed bool          // credentials have been renewed once
+	unasked int           // repetitions that the server did not ask for
+}
+
+func newExchange(c *Client, req Request) *exchange {
+	return &exchange{client: c, req: req}
+}
+
+// run makes attempts until one succeeds or the retry policy says that it is enough.
+func (x *exchange) run(ctx context.Context) error {
+	u, err := x.req.url(x.client.base, x.timeLimit())
+	if err != nil {
+		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}
+	}
+	for attempt := 1; ; attempt++ {
+		if err := x.throttle(ctx, u, attempt); err != nil {
+			return err
+		}
+		f := x.attempt(ctx, u, attempt)
+		if f.err == nil {
+			return nil
+		}
+		if x.renewCredentials(f.err) {
+			x.repeat(attempt, 0, f.err)
+			continue
+		}
+		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
+		if !again {
+			return afterAttempts(f.err, attempt)
+		}
+		if err := x.pause(ctx, u, attempt, wait, f); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *exchange) timeLimit() time.Duration {
+	if x.endless {
+		return 0
+	}
+	return x.client.cfg.Timeout
+}
+
+func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error {
+	if x.endless || x.client.limiter == nil {
+		return nil
+	}
+	waited, err := x.client.limiter.wait(ctx)
+	if err != nil {
+		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
+	}
+	if waited > 0 {
+		x.client.throttled.Add(1)
+		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {
+			t.Throttled(x.req.info(attempt), waited)
+		}
+	}
+	return nil
+}
+
+func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, wait time.Duration, f failure) error {
+	if !f.asked {
+		x.unasked++
+	}
+	x.repeat(attempt, wait, f.err)
+	if err := sleep(ctx, wait); err != nil {
+		return x.broken(ctx, u, fmt.Errorf("%w while waiting to repeat it; the last attempt failed: %v", err, f.err))
+	}
+	return nil
+}
+
+// repeat counts a repetition and tells about it.
+func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
+	x.client.retries.Add(1)
+	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
+		t.Retry(x.req.info(attempt), wait, err)
+	}
+}
+
+// attempt sends the request once and has its answer consumed. Whatever happens the body is closed, unless the exchange
+// is endless and succeeded.
+func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f failure) {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if limit := x.timeLimit(); limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+
+	started, code := x.begin(attempt), 0
+	defer func() { x.done(attempt, code, started, f.err) }()
+
+	answer, err := x.roundTrip(limited, u)
+	if err != nil {
+		return failure{err: x.broken(limited, u, err)}
+	}
+	code = answer.StatusCode
+	for _, w := range parseWarnings(answer.Header) {
+		x.client.warn(w)
+	}
+	if code/100 != 2 && code != http.StatusSwitchingProtocols {
+		return x.refused(u, answer)
+	}
+	err = x.consume(answer)
+	if err == nil && x.endless {
+		return failure{}
+	}
+	answer.Body.Close()
+	return failure{err: x.unreadable(limited, u, err)}
+}
+
+func (x *exchange) begin(attempt int) time.Time {
+	x.client.requests.Add(1)
+	x.client.inFlight.Add(1)
+	t := x.client.cfg.Trace
+	if t != nil && t.RequestStart != nil {
+		t.RequestStart(x.req.info(attempt))
+	}
+	if t != nil && t.RequestDone != nil {
+		return time.Now()
+	}
+	return time.Time{}
+}
+
+func (x *exchange) done(attempt, code int, started time.Time, err error) {
+	x.client.inFlight.Add(-1)
+	if t := x.client.cfg.Trace; t != nil && t.RequestDone != nil {
+		t.RequestDone(x.req.info(attempt), RequestResult{Code: code, Duration: time.Since(started), Err: err})
+	}
+}
+
+func (x *exchange) roundTrip(ctx context.Context, u *url.URL) (*http.Response, error) {
+	hr, err := x.req.build(ctx, u, x.client.cfg.UserAgent)
+	if err != nil {
+		return nil, &markedError{kind: RequestInvalid, err: err}
+	}
+	if credentials := x.client.cfg.Credentials; credentials != nil {
+		if err := credentials.Apply(hr); err != nil {
+			return nil, &markedError{kind: CredentialsFailed, err: err}
+		}
+	}
+	x.sent = hr
+	send := x.send
+	if send == nil {
+		send = x.client.pool.client().Do
+	}
+	answer, err := send(hr)
+	var wrapped *url.Error // repeats method and URL, unredacted
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return answer, err
+}
+
+// renewCredentials is called after a failed attempt. If the server did not know us it has cached credentials dropped
+// and tells whether there are different ones now, for which one more attempt is worthwhile.
+func (x *exchange) renewCredentials(err error) bool {
+	credentials := x.client.cfg.Credentials
+	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {
+		return false
+	}
+	credentials.Unauthorized(x.sent)
+	if x.renewed {
+		return false
+	}
+	x.renewed = true
+	if x.client.pool.renewIfChanged() {
+		return true
+	}
+	probe := x.sent.Clone(x.sent.Context())
+	probe.Header.Del("Authorization")
+	if err := credentials.Apply(probe); err != nil {
+		return false
+	}
+	return probe.Header.Get("Authorization") != x.sent.Header.Get("Authorization")
+}
+
+// broken turns the error of a failed transport into a *TransportError.
+func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
+	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}
+}
+
+func afterAttempts(err error, attempts int) error {
+	if attempts == 1 {
+		return err
+	}
+	return &AttemptsError{Attempts: attempts, Err: err}
+}

@@ -1,0 +1,63 @@
+package restclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"orrery/restclient/api"
+)
+
+// Object is what a Resource holds: anything with the head that Kubernetes objects have.
+type Object interface {
+	GetNamespace() string
+	GetName() string
+	GetResourceVersion() string
+}
+
+// codec says how a kind of Resource asks for objects and reads them.
+type codec[T Object] struct {
+	accept, acceptList string
+	// decode reads one object. data is only valid during the call.
+	decode func(data []byte) (T, error)
+	// adopt gives an item of a list the kind that only the list carries. Nil: not needed.
+	adopt func(item T, list api.TypeMeta)
+	// readOnly objects are not whole: writing them back would drop the rest.
+	readOnly bool
+}
+
+// Media types for the heads of objects alone; a server that does not know them answers with the whole objects, of which
+// the same heads are read.
+const (
+	partialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	partialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+)
+
+func typedCodec[T Object]() codec[T] {
+	return codec[T]{accept: jsonMediaType, acceptList: jsonMediaType, decode: decodeJSON[T]}
+}
+
+func metadataCodec() codec[*api.PartialObjectMetadata] {
+	return codec[*api.PartialObjectMetadata]{
+		accept: partialMediaType, acceptList: partialListMediaType,
+		decode:   decodeJSON[*api.PartialObjectMetadata],
+		readOnly: true,
+	}
+}
+
+func dynamicCodec() codec[*api.Unstructured] {
+	c := typedCodec[*api.Unstructured]()
+	c.adopt = adoptUnstructured
+	return c
+}
+
+var errNullObject = errors.New("null where an object should be")
+
+func decodeJSON[T any](data []byte) (T, error) {
+	var object T
+	if bytes.Equal(data, []byte("null")) {
+		return object, errNullObject
+	}
+	err := json.Unmarshal(data, &object)
+	return object, err
+}

@@ -1,0 +1,243 @@
+package restclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+)
+
+// Connections that have been idle for long are looked after by these.
+const (
+	dialTimeout         = 30 * time.Second
+	keepAlive           = 30 * time.Second
+	tlsHandshakeTimeout = 10 * time.Second
+	idleConnTimeout     = 90 * time.Second
+	idleConnsPerHost    = 25
+	http2IdlePing       = 30 * time.Second // ping when nothing was read for that long
+	http2PingTimeout    = 15 * time.Second // and give the connection up when no answer came in that time
+)
+
+// pool owns the connections. It replaces the whole http.Transport when the certificate authority's file or the client
+// certificate has changed: connections keep what they were opened with, so only new ones can use the new material. The
+// old transport's idle connections are closed at once, the others when their last request is done.
+type pool struct {
+	// Immutable.
+	credentials Credentials
+	proxy       func(*http.Request) (*url.URL, error)
+	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
+	settings    TLS
+	plainBody   bool // no compression
+	wrap        func(http.RoundTripper) http.RoundTripper
+
+	mu          sync.Mutex // guards what follows; never held while Credentials are asked
+	transport   *http.Transport
+	tlsBase     *tls.Config // what transport was built with; net/http changes its own copy
+	caData      []byte
+	certificate *tls.Certificate // what the last handshake presented
+	handshaken  bool
+	checked     time.Time
+}
+
+func newPool(cfg Config) (*pool, error) {
+	p := &pool{
+		credentials: cfg.Credentials,
+		proxy:       markProxyErrors(cfg.Proxy),
+		dial:        cfg.Dial,
+		settings:    cfg.TLS,
+		plainBody:   cfg.DisableCompression,
+		wrap:        cfg.WrapTransport,
+		checked:     time.Now(),
+	}
+	if p.dial == nil {
+		p.dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
+	}
+	caData, err := p.readCA()
+	if err != nil {
+		return nil, err
+	}
+	if p.tlsBase, err = p.newTLSConfig(caData); err != nil {
+		return nil, err
+	}
+	p.transport, p.caData = p.newTransport(p.tlsBase), caData
+	return p, nil
+}
+
+// client returns an http.Client over the current connections. Redirects are followed as usual, but never from https to
+// http.
+func (p *pool) client() *http.Client {
+	var transport http.RoundTripper = p.current()
+	if p.wrap != nil {
+		transport = p.wrap(transport)
+	}
+	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+}
+
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("stopped after 10 redirects")
+	}
+	if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return errors.New("the server redirects from https to " + req.URL.Scheme)
+	}
+	return nil
+}
+
+// tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given protocols.
+func (p *pool) tlsConfig(protocols ...string) *tls.Config {
+	p.current()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cfg := p.tlsBase.Clone()
+	cfg.NextProtos = protocols
+	return cfg
+}
+
+func (p *pool) current() *http.Transport {
+	p.mu.Lock()
+	due := time.Since(p.checked) >= p.settings.CheckInterval
+	if due {
+		p.checked = time.Now()
+	}
+	transport := p.transport
+	p.mu.Unlock()
+	if !due {
+		return transport
+	}
+	p.renewIfChanged()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.transport
+}
+
+// renewIfChanged looks at the CA file and the client certificate, and moves to a new transport if one of them is not
+// what the current one uses. A file that cannot be read, or holds no certificate, changes nothing: it is probably being
+// written. It reports whether there is a new transport.
+func (p *pool) renewIfChanged() bool {
+	caData, err := p.readCA()
+	p.mu.Lock()
+	caChanged := err == nil && !bytes.Equal(caData, p.caData)
+	certificate, handshaken := p.certificate, p.handshaken
+	if !caChanged {
+		caData = p.caData
+	}
+	p.mu.Unlock()
+
+	certificateChanged := false
+	if handshaken && p.credentials != nil {
+		now, err := p.credentials.ClientCertificate()
+		certificateChanged = err == nil && now != certificate
+	}
+	if !caChanged && !certificateChanged {
+		return false
+	}
+	base, err := p.newTLSConfig(caData)
+	if err != nil {
+		return false
+	}
+	p.mu.Lock()
+	old := p.transport
+	p.tlsBase, p.transport, p.caData = base, p.newTransport(base), caData
+	p.handshaken, p.certificate = false, nil
+	p.mu.Unlock()
+	old.CloseIdleConnections()
+	return true
+}
+
+func (p *pool) closeIdle() {
+	p.mu.Lock()
+	transport := p.transport
+	p.mu.Unlock()
+	transport.CloseIdleConnections()
+}
+
+func (p *pool) readCA() ([]byte, error) {
+	switch {
+	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != ""):
+		return nil, &ConfigError{Field: "TLS", Problem: "asks not to verify the server's certificate and names an authority to verify it with; choose one"}
+	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
+		return p.settings.CAData, nil
+	}
+	data, err := os.ReadFile(p.settings.CAFile)
+	if err != nil {
+		return nil, &ConfigError{Field: "TLS.CAFile", Problem: "cannot be read", Err: err}
+	}
+	return data, nil
+}
+
+func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
+	cfg := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         p.settings.ServerName,
+		InsecureSkipVerify: p.settings.Insecure,
+	}
+	// A file that is empty for a moment must not make us trust the machine's authorities instead.
+	if len(caData) > 0 || p.settings.CAFile != "" {
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
+			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data without a PEM certificate in it"}
+		}
+	}
+	if p.credentials != nil {
+		cfg.GetClientCertificate = p.clientCertificate
+	}
+	return cfg, nil
+}
+
+func (p *pool) newTransport(base *tls.Config) *http.Transport {
+	return &http.Transport{
+		Proxy:                  p.proxy,
+		OnProxyConnectResponse: proxyAnswered,
+		DialContext:            p.dial,
+		TLSClientConfig:        base.Clone(),
+		TLSHandshakeTimeout:    tlsHandshakeTimeout,
+		MaxIdleConnsPerHost:    idleConnsPerHost,
+		IdleConnTimeout:        idleConnTimeout,
+		DisableCompression:     p.plainBody,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: http2IdlePing, PingTimeout: http2PingTimeout},
+	}
+}
+
+// clientCertificate answers a server that asks for one during a handshake. An empty certificate means "none", and the
+// server decides whether it minds.
+func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	certificate, err := p.credentials.ClientCertificate()
+	if err != nil {
+		return nil, &markedError{kind: CredentialsFailed, err: err}
+	}
+	p.mu.Lock()
+	p.certificate, p.handshaken = certificate, true
+	p.mu.Unlock()
+	if certificate == nil {
+		return &tls.Certificate{}, nil
+	}
+	return certificate, nil
+}
+
+func markProxyErrors(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
+	return func(req *http.Request) (*url.URL, error) {
+		u, err := proxy(req)
+		if err != nil {
+			return nil, &markedError{kind: ProxyFailed, err: err}
+		}
+		return u, nil
+	}
+}
+
+func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &markedError{kind: ProxyFailed, err: errors.New("it answered " + answer.Status)}
+}

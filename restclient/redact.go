@@ -1,0 +1,59 @@
+package restclient
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Errors of other packages quote what they choke on: a proxy URL with its password, a header. These patterns are what
+// such a text may hold of secrets; everything that this package says in an error goes through redactText.
+var secretPatterns = []struct {
+	pattern *regexp.Regexp
+	keep    string
+}{
+	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+`), "$1 [redacted]"},
+	{regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s"@]*@`), "${1}[redacted]@"},
+	{regexp.MustCompile(`(?i)\b((?:access_|id_|refresh_)?token|password|secret)=[^&\s"]+`), "$1=[redacted]"},
+}
+
+func redactText(text string) string {
+	for _, s := range secretPatterns {
+		text = s.pattern.ReplaceAllString(text, s.keep)
+	}
+	return text
+}
+
+// redactURL shows a URL in an error or a trace: without user and password, and without the values of parameters
+// that are not known to be harmless.
+func redactURL(u *url.URL) string {
+	shown := *u
+	shown.User = nil
+	shown.RawQuery = redactQuery(u.Query())
+	return shown.String()
+}
+
+var harmlessParameters = map[string]bool{
+	"watch": true, "limit": true, "resourceVersion": true, "resourceVersionMatch": true, "timeoutSeconds": true,
+	"timeout": true, "allowWatchBookmarks": true, "sendInitialEvents": true, "labelSelector": true,
+	"fieldSelector": true, "dryRun": true, "fieldManager": true, "force": true, "pretty": true, "continue": true,
+	"fieldValidation": true, "propagationPolicy": true, "gracePeriodSeconds": true,
+}
+
+func redactQuery(query url.Values) string {
+	var parts []string
+	for _, key := range sortedKeys(query) {
+		for _, value := range query[key] {
+			switch {
+			case !harmlessParameters[key]:
+				value = "[redacted]"
+			case key == "continue":
+				value = "[...]" // a page token is long and tells nobody anything
+			default:
+				value = url.QueryEscape(value)
+			}
+			parts = append(parts, url.QueryEscape(key)+"="+value)
+		}
+	}
+	return strings.Join(parts, "&")
+}

@@ -1,0 +1,136 @@
+package restclient
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// An error body that is not a Status is shown to people up to this length, and not read any further than maxErrorBody.
+const (
+	maxErrorText = 2048
+	maxErrorBody = 1 << 20
+)
+
+// refusedError carries a Status that came in place of the expected body of a 2xx answer.
+type refusedError struct{ status *api.StatusError }
+
+func (e *refusedError) Error() string { return e.status.Error() }
+
+// refused reads an answer that is not 2xx, and closes it.
+func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
+	defer answer.Body.Close()
+	// What cannot be read of an error body does not matter: the code alone says enough.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	if u.Scheme == "http" && answer.StatusCode == http.StatusBadRequest && spokeHTTPToTLS(body) {
+		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
+			Err: errors.New(strings.TrimSpace(string(body)))}}
+	}
+	status := parseRefusal(&x.req, answer.StatusCode, body)
+	status.Verb, status.URL = x.req.method(), redactURL(u)
+	f := failure{err: status}
+	f.retryAfter, f.asked = parseRetryAfter(answer.Header, time.Now())
+	if f.asked {
+		status.RetryAfter = f.retryAfter
+	}
+	return f
+}
+
+// spokeHTTPToTLS recognises the page with which Go's (and so kube-apiserver's) TLS server answers plain HTTP. There is nothing but
+// this text to tell it by.
+func spokeHTTPToTLS(body []byte) bool {
+	return strings.HasPrefix(string(body), "Client sent an HTTP request to an HTTPS server")
+}
+
+// parseRefusal makes a typed error of an error answer: of the Status in its body, or, where a proxy or a plain handler
+// answered with text, of the code.
+func parseRefusal(req *Request, code int, body []byte) *api.StatusError {
+	var status api.Status
+	if err := json.Unmarshal(body, &status); err == nil && status.Kind == "Status" {
+		if status.Code == 0 {
+			status.Code = code
+		}
+		return api.NewStatusError(status)
+	}
+	return &api.StatusError{Status: genericStatus(req, code, errorText(body))}
+}
+
+// genericStatus is what a code without a Status stands for. Reasons, messages and the cause are those that Kubernetes
+// clients are known to report: they end up in conditions, where people and tests read them.
+func genericStatus(req *Request, code int, text string) api.Status {
+	status := api.Status{
+		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   api.StatusFailure,
+		Code:     code,
+		Reason:   api.ReasonForCode(code, req.method() == http.MethodPost),
+		Message:  genericMessage(code, text),
+		Details: &api.StatusDetails{
+			Group: req.subject.resource.Group,
+			Kind:  req.subject.resource.Resource,
+			Name:  req.subject.name,
+			Causes: []api.StatusCause{{
+				Type:    api.CauseUnexpectedServerResponse,
+				Message: text,
+			}},
+		},
+	}
+	if about := strings.TrimSuffix(req.subject.resource.GroupResource(), "."); about != "" {
+		what := []string{strings.ToLower(req.method()), about}
+		if req.subject.name != "" {
+			what = append(what, req.subject.name)
+		}
+		status.Message += " (" + strings.Join(what, " ") + ")"
+	}
+	return status
+}
+
+var genericMessages = map[int]string{
+	http.StatusBadRequest:          "the server rejected our request for an unknown reason",
+	http.StatusUnauthorized:        "the server has asked for the client to provide credentials",
+	http.StatusNotFound:            "the server could not find the requested resource",
+	http.StatusMethodNotAllowed:    "the server does not allow this method on the requested resource",
+	http.StatusConflict:            "the server reported a conflict",
+	http.StatusUnprocessableEntity: "the server rejected our request due to an error in our request",
+	http.StatusTooManyRequests:     "the server has received too many requests and has asked us to try again later",
+	http.StatusServiceUnavailable:  "the server is currently unable to handle the request",
+	http.StatusGatewayTimeout:      "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+
+func genericMessage(code int, text string) string {
+	if message, ok := genericMessages[code]; ok {
+		return message
+	}
+	switch code {
+	case http.StatusForbidden, http.StatusUnsupportedMediaType:
+		return text
+	case http.StatusNotAcceptable:
+		if text == unknownText {
+			return "the server was unable to respond with a content type that the client supports"
+		}
+		return text
+	}
+	if code >= 500 {
+		return fmt.Sprintf("an error on the server (%q) has prevented the request from succeeding", text)
+	}
+	return fmt.Sprintf("the server responded with the status code %d but did not return more information", code)
+}
+
+const unknownText = "unknown"
+
+func errorText(body []byte) string {
+	text := strings.TrimSpace(string(body))
+	if text == "" {
+		return unknownText
+	}
+	if len(text) > maxErrorText {
+		text = text[:maxErrorText] + "..."
+	}
+	return redactText(strings.ToValidUTF8(text, "?"))
+}

@@ -1,0 +1,150 @@
+package restclient
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// Resource is a collection on a server, such as the pods of a namespace, with the verbs that Kubernetes has for it. T is the type of
+// its objects. It is small, immutable, and may be used by any number of goroutines.
+//
+//	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+//	ns, err := namespaces.Get(ctx, "default", api.GetOptions{})
+//
+// It satisfies reflector.ListerWatcher, so an informer can be built right on it.
+//
+// Errors are those of Client.Do, and *NameError for a name that cannot be part of a path.
+type Resource[T Object] struct {
+	client    *Client
+	gvr       api.GroupVersionResource
+	namespace string
+	codec     codec[T]
+}
+
+// Typed is a resource whose objects are decoded into T, a pointer to a struct with JSON tags, such as *api.Namespace.
+// namespace "" is the whole cluster, for namespaced resources all namespaces.
+func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
+	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, codec: typedCodec[T]()}
+}
+
+// Metadata is a resource of which only the heads of the objects are fetched, which is much less for server, network and
+// memory. The server is asked for PartialObjectMetadata; from one that does not know it the whole objects are read, and
+// all but their heads is dropped. Create and the updates are refused: they would write objects without a body.
+func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
+	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, codec: metadataCodec()}
+}
+
+// Dynamic is a resource whose objects are whole JSON documents of a type that the program need not know.
+func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
+	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, codec: dynamicCodec()}
+}
+
+// InNamespace returns the same resource in another namespace; "" is all of them.
+func (r *Resource[T]) InNamespace(namespace string) *Resource[T] {
+	other := *r
+	other.namespace = namespace
+	return &other
+}
+
+// GroupVersionResource returns the resource's name.
+func (r *Resource[T]) GroupVersionResource() api.GroupVersionResource { return r.gvr }
+
+// Namespace returns the namespace, "" for the whole cluster.
+func (r *Resource[T]) Namespace() string { return r.namespace }
+
+// The Kubernetes verbs, as traces and the messages of the server name them.
+const (
+	verbGet              = "get"
+	verbList             = "list"
+	verbWatch            = "watch"
+	verbCreate           = "create"
+	verbUpdate           = "update"
+	verbPatch            = "patch"
+	verbDelete           = "delete"
+	verbDeleteCollection = "deletecollection"
+)
+
+// ErrReadOnly is returned by Create and the updates of a Metadata resource.
+var ErrReadOnly = errors.New("objects of which only the metadata was fetched cannot be written back; use a patch")
+
+// NameError says that a name cannot be part of a URL's path, and why.
+type NameError struct {
+	What    string // "name", "namespace", "subresource"
+	Name    string
+	Problem string
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("the %s %q %s", e.What, e.Name, e.Problem) }
+
+// request begins a request about one object, or about the collection if name is empty.
+func (r *Resource[T]) request(verb, method, namespace, name string, subresources ...string) (Request, error) {
+	if namespace == "" {
+		namespace = r.namespace
+	}
+	path, err := r.path(namespace, name, subresources)
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{
+		Verb:   method,
+		Path:   path,
+		Accept: r.codec.accept,
+		subject: subject{
+			verb: verb, resource: r.gvr, namespace: namespace, name: name,
+			subresource: strings.Join(subresources, "/"),
+		},
+	}, nil
+}
+
+// objectRequest begins a request that must be about an object.
+func (r *Resource[T]) objectRequest(verb, method, namespace, name string, subresources ...string) (Request, error) {
+	if name == "" {
+		return Request{}, &NameError{What: "name", Problem: "is empty, but the verb is about one object"}
+	}
+	return r.request(verb, method, namespace, name, subresources...)
+}
+
+func (r *Resource[T]) path(namespace, name string, subresources []string) (string, error) {
+	segments := []string{"/api", r.gvr.Version}
+	if r.gvr.Group != "" {
+		segments = []string{"/apis", r.gvr.Group, r.gvr.Version}
+	}
+	if namespace != "" {
+		if err := checkSegment("namespace", namespace); err != nil {
+			return "", err
+		}
+		segments = append(segments, "namespaces", url.PathEscape(namespace))
+	}
+	segments = append(segments, url.PathEscape(r.gvr.Resource))
+	if name != "" {
+		if err := checkSegment("name", name); err != nil {
+			return "", err
+		}
+		segments = append(segments, url.PathEscape(name))
+	}
+	for _, subresource := range subresources {
+		if err := checkSegment("subresource", subresource); err != nil {
+			return "", err
+		}
+		segments = append(segments, url.PathEscape(subresource))
+	}
+	return strings.Join(segments, "/"), nil
+}
+
+// checkSegment refuses names that a server or a proxy could take for more or less than one segment of a path: they would
+// turn a request about one object into one about something else.
+func checkSegment(what, name string) error {
+	switch {
+	case name == "":
+		return &NameError{What: what, Name: name, Problem: "is empty"}
+	case name == "." || name == "..":
+		return &NameError{What: what, Name: name, Problem: "means a directory"}
+	case strings.ContainsAny(name, "/%"):
+		return &NameError{What: what, Name: name, Problem: "contains '/' or '%'"}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package restclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Get fetches one object.
+func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions) (T, error) {
+	req, err := r.objectRequest(verbGet, http.MethodGet, "", name)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	req.Query = opts.Query()
+	return r.one(ctx, req)
+}
+
+// List fetches the collection, or one page of it if opts.Limit says so. Items are decoded as they arrive.
+func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
+	req, err := r.request(verbList, http.MethodGet, "", "")
+	if err != nil {
+		return nil, err
+	}
+	req.Query = opts.Query()
+	req.Accept = r.codec.acceptList
+	list, listed, err := r.many(ctx, req)
+	if err == nil && !listed {
+		err = &DecodeError{Verb: req.method(), URL: req.Path, Err: errNotAList}
+	}
+	return list, err
+}
+
+var errNotAList = errors.New("a Status where a list should be")
+
+// Watch opens a watch. It returns when the server has agreed to it. The stream lives until Stop is called, ctx ends or the server
+// ends it.
+func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
+	req, err := r.request(verbWatch, http.MethodGet, "", "")
+	if err != nil {
+		return nil, err
+	}
+	req.Query = opts.Query()
+	req.Query.Set("watch", "true")
+	req.Accept = r.codec.accept
+
+	watchCtx, cancel := context.WithCancelCause(ctx)
+	x := newExchange(r.client, req)
+	x.endless = true
+	var body io.ReadCloser
+	x.consume = func(answer *http.Response) error {
+		body = answer.Body
+		return nil
+	}
+	if r.client.cfg.WatchTransport == WatchWebSocket {
+		dialer := &webSocketDialer{client: r.client}
+		x.send = dialer.dial
+		x.consume = func(*http.Response) error {
+			body = dialer.stream
+			return nil
+		}
+	}
+	if err := x.run(watchCtx); err != nil {
+		cancel(err)
+		return nil, err
+	}
+	w := &watcher[T]{
+		client: r.client, ctx: watchCtx, cancel: cancel, body: body,
+		decoder: newEventDecoder(body, r.client.cfg.MaxFrameBytes, r.codec),
+		info:    req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
+	}
+	r.client.watches.Add(1)
+	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
+		t.WatchOpened(w.info)
+	}
+	return w, nil
+}
+
+// one sends a request that is answered with an object.
+func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
+	var object T
+	x := newExchange(r.client, req)
+	x.consume = func(answer *http.Response) error {
+		body, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
+		if err != nil {
+			return err
+		}
+		object, err = r.codec.decode(body)
+		return err
+	}
+	err := x.run(ctx)
+	return object, err
+}
+
+// many sends a request that is answered with a list, or, where listed is false, with a Status that reports success.
+func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], listed bool, err error) {
+	x := newExchange(r.client, req)
+	x.consume = func(answer *http.Response) (err error) {
+		list, listed, err = decodeList(answer.Body, r.client.cfg.MaxFrameBytes, r.codec)
+		return err
+	}
+	if err := x.run(ctx); err != nil {
+		return nil, false, err
+	}
+	return list, listed, nil
+}

@@ -1,0 +1,119 @@
+package restclienttest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Authority signs certificates for tests.
+type Authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	serial      atomic.Int64
+}
+
+// Leaf describes a certificate. It can be used by servers and by clients.
+type Leaf struct {
+	Name   string   // common name: the user name of a client
+	Groups []string // organizations: the groups of a client
+	Hosts  []string // names and addresses of a server
+	Valid  time.Duration
+}
+
+// NewAuthority makes an authority with a new key.
+func NewAuthority(t testing.TB) *Authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(time.Now().UnixNano()),
+		Subject:               pkix.Name{CommonName: "orrery test authority"},
+		NotBefore:             time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().AddDate(1, 0, 0),
+		KeyUsage:              x509.KeyUsageCertSign,
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Authority{certificate: certificate, key: key}
+}
+
+// PEM returns the authority's own certificate.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
+}
+
+// Pool returns a pool with the authority in it.
+func (a *Authority) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
+}
+
+// Issue signs a certificate with a new key. Valid 0 means a year; a negative one makes a certificate that has expired.
+func (a *Authority) Issue(t testing.TB, leaf Leaf) *tls.Certificate {
+	t.Helper()
+	certificate, key := a.IssuePEM(t, leaf)
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pair
+}
+
+// IssuePEM is Issue for programs that read certificate and key from files.
+func (a *Authority) IssuePEM(t testing.TB, leaf Leaf) (certificate, key []byte) {
+	t.Helper()
+	if leaf.Valid == 0 {
+		leaf.Valid = 365 * 24 * time.Hour
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(a.serial.Add(1)),
+		Subject:      pkix.Name{CommonName: leaf.Name, Organization: leaf.Groups},
+		NotBefore:    now.Add(min(-time.Hour, leaf.Valid-time.Hour)),
+		NotAfter:     now.Add(leaf.Valid),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, host := range leaf.Hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &private.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
+}

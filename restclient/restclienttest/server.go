@@ -1,0 +1,214 @@
+package restclienttest
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+
+	"orrery/restclient"
+)
+
+// Server is an HTTP server at the other end of pipes.
+type Server struct {
+	// Immutable.
+	t         testing.TB
+	url       string
+	authority *Authority // nil: plain HTTP
+	listener  *listener
+	http      *http.Server
+
+	mu       sync.Mutex // guards the fields below
+	refusing bool
+	links    map[*link]bool // open connections, client side
+	requests []Recorded
+	dialled  int
+}
+
+// Recorded is a request as it reached the server.
+type Recorded struct {
+	Method, Path string
+	Query        url.Values
+	Header       http.Header
+}
+
+// NewServer starts a server that lives until the test ends.
+func NewServer(t testing.TB, handler http.Handler) *Server {
+	t.Helper()
+	return start(t, handler, "http://apiserver.test", nil, nil)
+}
+
+// NewTLSServer starts a server that speaks TLS (HTTP/2 and HTTP/1.1) with a certificate for "apiserver.test" from the
+// authority, and asks clients for certificates, which it verifies with the same authority if they send one. adjust, if
+// not nil, may change the configuration.
+func NewTLSServer(t testing.TB, handler http.Handler, authority *Authority, adjust func(*tls.Config)) *Server {
+	t.Helper()
+	cfg := &tls.Config{
+		Certificates: []tls.Certificate{*authority.Issue(t, Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}})},
+		ClientCAs:    authority.Pool(),
+		ClientAuth:   tls.VerifyClientCertIfGiven,
+		// A server sends tickets right after its handshake, when a client over an unbuffered pipe is writing, not reading.
+		SessionTicketsDisabled: true,
+	}
+	if adjust != nil {
+		adjust(cfg)
+	}
+	return start(t, handler, "https://apiserver.test", authority, cfg)
+}
+
+func start(t testing.TB, handler http.Handler, address string, authority *Authority, tlsConfig *tls.Config) *Server {
+	s := &Server{
+		t: t, url: address, authority: authority,
+		listener: newListener(),
+		links:    map[*link]bool{},
+	}
+	s.http = &http.Server{
+		Handler:   s.record(handler),
+		TLSConfig: tlsConfig,
+		ErrorLog:  log.New(io.Discard, "", 0),
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		if tlsConfig != nil {
+			s.http.ServeTLS(s.listener, "", "")
+		} else {
+			s.http.Serve(s.listener)
+		}
+	})
+	t.Cleanup(func() {
+		s.http.Close()
+		s.CloseConnections()
+		done.Wait()
+	})
+	return s
+}
+
+// URL is the address that the server is reached by through Dial.
+func (s *Server) URL() string { return s.url }
+
+// Config returns a configuration with which a client reaches the server, without a rate limit.
+func (s *Server) Config() restclient.Config {
+	cfg := restclient.Config{
+		Host:  s.url,
+		Dial:  s.Dial,
+		QPS:   -1,
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil },
+	}
+	if s.authority != nil {
+		cfg.TLS.CAData = s.authority.PEM()
+	}
+	return cfg
+}
+
+// Client returns a new client of the server, closed when the test ends. Each change is applied to its configuration
+// first.
+func (s *Server) Client(changes ...func(*restclient.Config)) *restclient.Client {
+	s.t.Helper()
+	cfg := s.Config()
+	for _, change := range changes {
+		change(&cfg)
+	}
+	client, err := restclient.New(cfg)
+	if err != nil {
+		s.t.Fatalf("restclient.New: %v", err)
+	}
+	s.t.Cleanup(client.Close)
+	return client
+}
+
+// Dial connects to the server, whatever the address.
+func (s *Server) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	s.mu.Lock()
+	refusing := s.refusing
+	s.mu.Unlock()
+	if refusing {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	near, far := net.Pipe()
+	l := newLink(near, s.forget)
+	select {
+	case s.listener.incoming <- far:
+	case <-s.listener.closed:
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	s.links[l] = true
+	s.dialled++
+	s.mu.Unlock()
+	return l, nil
+}
+
+// Refuse makes the server refuse new connections, or accept them again.
+func (s *Server) Refuse(refuse bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusing = refuse
+}
+
+// CloseConnections breaks all open connections.
+func (s *Server) CloseConnections() {
+	for _, l := range s.open() {
+		l.Close()
+	}
+}
+
+// Silence makes all open connections go dead without a word, like a link whose other end has lost its state: what is
+// sent disappears, nothing arrives any more, and no error says so. New connections work.
+func (s *Server) Silence() {
+	for _, l := range s.open() {
+		l.silence()
+	}
+}
+
+// Connections is the number of connections that are open now, Dialled of those that were ever opened.
+func (s *Server) Connections() int { return len(s.open()) }
+
+// Dialled is the number of connections that were ever opened.
+func (s *Server) Dialled() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialled
+}
+
+// Requests returns the requests so far, in order of arrival.
+func (s *Server) Requests() []Recorded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+func (s *Server) open() []*link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	links := make([]*link, 0, len(s.links))
+	for l := range s.links {
+		links = append(links, l)
+	}
+	return links
+}
+
+func (s *Server) forget(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.links, l)
+}
+
+func (s *Server) record(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests = append(s.requests, Recorded{
+			Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(),
+		})
+		s.mu.Unlock()
+		handler.ServeHTTP(w, r)
+	})
+}

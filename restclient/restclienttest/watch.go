@@ -1,0 +1,109 @@
+package restclienttest
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/gorilla/websocket"
+
+	"orrery/restclient/api"
+)
+
+// Framing is how a watch over websocket is cut into messages.
+type Framing int
+
+// The framings of [ServeWatch].
+const (
+	TextFrames   Framing = iota // one text message per event, as kube-apiserver does for JSON
+	BinaryFrames                // one binary message per event
+)
+
+// Stream is a watch from the server's side.
+type Stream struct {
+	r       *http.Request
+	w       http.ResponseWriter
+	ws      *websocket.Conn // nil: chunked HTTP
+	framing Framing
+}
+
+// ServeWatch agrees to a watch, over websocket if the request asks for one, and has serve send the events. When serve
+// returns the stream is ended in good order. Like kube-apiserver it answers 403 to a websocket request without an
+// origin.
+func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve func(*Stream)) {
+	s := &Stream{r: r, w: w, framing: framing}
+	if !websocket.IsWebSocketUpgrade(r) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		s.Flush()
+		serve(s)
+		return
+	}
+	if r.Header.Get("Origin") == "" {
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return
+	}
+	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+	ws, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer ws.Close()
+	s.ws = ws
+	serve(s)
+	ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
+}
+
+// Send sends one event. Object is marshalled as JSON.
+func (s *Stream) Send(kind api.WatchEventType, object any) error {
+	data, err := json.Marshal(struct {
+		Type   api.WatchEventType `json:"type"`
+		Object any                `json:"object"`
+	}{kind, object})
+	if err != nil {
+		return err
+	}
+	return s.SendRaw(append(data, '\n'))
+}
+
+// SendRaw sends bytes as they are: over websocket as one message.
+func (s *Stream) SendRaw(data []byte) error {
+	if s.ws == nil {
+		_, err := s.w.Write(data)
+		s.Flush()
+		return err
+	}
+	if s.framing == BinaryFrames {
+		return s.ws.WriteMessage(websocket.BinaryMessage, data)
+	}
+	return s.ws.WriteMessage(websocket.TextMessage, data)
+}
+
+// Flush sends what is buffered.
+func (s *Stream) Flush() {
+	if flusher, ok := s.w.(http.Flusher); ok && s.ws == nil {
+		flusher.Flush()
+	}
+}
+
+// Break ends the connection in the middle, without a goodbye. Call it last: it does not return over HTTP.
+func (s *Stream) Break() {
+	if s.ws != nil {
+		s.ws.NetConn().Close()
+		return
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// Wait blocks until the client goes away. (A hijacked connection's request context does not end by itself, so over
+// websocket this reads.)
+func (s *Stream) Wait() {
+	if s.ws == nil {
+		<-s.r.Context().Done()
+		return
+	}
+	for {
+		if _, _, err := s.ws.ReadMessage(); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package restclient
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s, each plus up to half.
+// Whoever calls (a reflector, a work queue) has a slower back-off of its own.
+const (
+	unaskedRetries = 4
+	unaskedPause   = 100 * time.Millisecond
+)
+
+// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package documentation under Failure.
+type retryPolicy struct {
+	maxRetries int
+	maxWait    time.Duration
+}
+
+// failure is what an attempt ended with.
+type failure struct {
+	err        error
+	asked      bool          // the server sent a Retry-After header
+	retryAfter time.Duration // what it said
+}
+
+// next says how long to wait before attempt number attempt+1, or that there is none. unasked is the number of
+// attempts so far that the server did not ask for.
+func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait time.Duration, again bool) {
+	if attempt > p.maxRetries {
+		return 0, false
+	}
+	var refused *api.StatusError
+	errors.As(f.err, &refused)
+	if f.asked && refused != nil && retryable(refused.Status.Code) {
+		wait = max(f.retryAfter, unaskedPause) // "0" and dates in the past must not make a busy loop
+		return wait, wait <= p.maxWait
+	}
+	if req.subject.verb == verbWatch || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
+		return 0, false
+	}
+	return pause(unasked), true
+}
+
+// repeatUnasked holds the cases in which a repetition can do no harm although the server did not ask for it: it refused
+// to begin (429), or nothing can have changed (safe methods).
+func repeatUnasked(req *Request, refused *api.StatusError, err error) bool {
+	if refused != nil {
+		return refused.Status.Code == http.StatusTooManyRequests || req.safe() && retryable(refused.Status.Code)
+	}
+	var broken *TransportError
+	return req.safe() && errors.As(err, &broken) && (broken.Kind == ConnectionLost || broken.Kind == ConnectionFailed)
+}
+
+// retryable tells whether a code says "not now" rather than "no".
+func retryable(code int) bool {
+	return code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented
+}
+
+func pause(n int) time.Duration {
+	d := unaskedPause << n
+	return d + rand.N(d/2)
+}
+
+// parseRetryAfter reads a Retry-After header (RFC 9110 section 10.2.3): whole seconds, or an HTTP date, which is
+// compared with the server's own clock (its Date header) where it sends one, so that clocks that differ do no harm.
+func parseRetryAfter(header http.Header, now time.Time) (time.Duration, bool) {
+	value := strings.TrimSpace(header.Get("Retry-After"))
+	if value == "" {
+		return 0, false
+	}
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	when, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	if serverNow, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = serverNow
+	}
+	return max(when.Sub(now), 0), true
+}
+
+// AttemptsError says that a request was repeated and failed each time. It wraps the last failure.
+type AttemptsError struct {
+	Attempts int
+	Err      error
+}
+
+func (e *AttemptsError) Error() string {
+	return e.Err.Error() + " (after " + strconv.Itoa(e.Attempts) + " attempts)"
+}
+
+func (e *AttemptsError) Unwrap() error { return e.Err }

@@ -1,0 +1,125 @@
+package restclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/gorilla/websocket"
+)
+
+// webSocketDialer opens one watch over a websocket: the same request with the same headers, but the server answers 101
+// and then sends each event as one message. It fits into an exchange as the function that sends an attempt.
+type webSocketDialer struct {
+	client *Client
+	stream *webSocketStream // after a successful dial
+}
+
+var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use the http watch transport")
+
+// dial performs the handshake. An answer other than 101 is handed back like any other, so that refusals and retries are
+// no different from plain HTTP.
+func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
+	ctx := hr.Context()
+	target := *hr.URL
+	header := hr.Header.Clone()
+	// kube-apiserver serves watches with a websocket library for browsers, which answers 403 without an origin. Any will
+	// do; the server's own is true.
+	header.Set("Origin", target.Scheme+"://"+target.Host)
+	if target.Scheme == "https" {
+		target.Scheme = "wss"
+	} else {
+		target.Scheme = "ws"
+	}
+
+	release := func() bool { return false }
+	dialer := websocket.Dialer{
+		// The connection is closed when the watch's context ends, so that neither the handshake nor a read outlives it.
+		NetDialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
+			conn, err := d.client.pool.dial(ctx, network, addr)
+			if err == nil {
+				release = context.AfterFunc(ctx, func() { conn.Close() })
+			}
+			return conn, err
+		},
+		Proxy:            d.proxy,
+		TLSClientConfig:  d.client.pool.tlsConfig("http/1.1"),
+		HandshakeTimeout: dialTimeout + tlsHandshakeTimeout,
+		ReadBufferSize:   firstBuffer,
+	}
+	conn, answer, err := dialer.DialContext(ctx, target.String(), header)
+	if err == nil {
+		d.stream = &webSocketStream{conn: conn, release: release}
+		return answer, nil
+	}
+	release()
+	if !errors.Is(err, websocket.ErrBadHandshake) {
+		return nil, err
+	}
+	if answer.StatusCode < 300 {
+		return nil, errNoUpgrade
+	}
+	return answer, nil
+}
+
+// proxy asks for the proxy of the HTTP request that a handshake is. An https proxy cannot carry it.
+func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
+	u, err := d.client.pool.proxy(req)
+	if err == nil && u != nil && u.Scheme == "https" {
+		err = &markedError{kind: ProxyFailed, err: errors.New("websocket watches cannot go through an https:// proxy; use the http watch transport")}
+	}
+	return u, err
+}
+
+// webSocketStream reads the messages of a websocket as one body, text and binary alike. It knows a clean end, where the
+// server said goodbye, from a broken connection.
+type webSocketStream struct {
+	conn    *websocket.Conn
+	release func() bool // stops waiting for the context
+	message io.Reader   // nil between messages
+}
+
+func (s *webSocketStream) Read(p []byte) (int, error) {
+	for {
+		if s.message == nil {
+			_, message, err := s.conn.NextReader()
+			if err != nil {
+				return 0, endOfStream(err)
+			}
+			s.message = message
+		}
+		n, err := s.message.Read(p)
+		if err == io.EOF {
+			s.message, err = nil, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// Close closes the connection. The server takes that for a goodbye: the events that it sends need no answer.
+func (s *webSocketStream) Close() error {
+	s.release()
+	return s.conn.Close()
+}
+
+// endOfStream turns what gorilla reports at the end into what a body reports: io.EOF after a close message that
+// announces no fault, io.ErrUnexpectedEOF when the connection just vanished.
+func endOfStream(err error) error {
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) {
+		return err
+	}
+	switch closed.Code {
+	case websocket.CloseNormalClosure, websocket.CloseGoingAway, websocket.CloseNoStatusReceived:
+		return io.EOF
+	case websocket.CloseAbnormalClosure:
+		return io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("the server closed the websocket with code %d: %s", closed.Code, closed.Text)
+}
