@@ -77,6 +77,8 @@ func (cp *ControlPlane) apiServerArgs() []string {
 		// An Endpoints object may not hold a loopback address, so the server must not try to publish its own.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
+		// On a restart open watches are ended. By default the server waits for them to end by themselves, for a minute.
+		"--shutdown-watch-termination-grace-period=5s",
 	}
 	if cp.config.DisableWatchCache {
 		args = append(args, "--watch-cache=false")

@@ -35,14 +35,11 @@ type port struct {
 // reservePort finds a port that nobody listens on and that no other control plane on this machine has reserved.
 func reservePort() (port, error) {
 	dir := filepath.Join(os.TempDir(), "orrery-ports-"+strconv.Itoa(os.Getuid()))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return port{}, fmt.Errorf("reserve a port: %w", err)
-	}
 	for range maxPortAttempts {
 		number := firstPort + rand.IntN(lastPort-firstPort)
 		lock, err := lockPort(dir, number)
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			continue
+		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, os.ErrNotExist) {
+			continue // somebody else's, or somebody removed the directory just now
 		}
 		if err != nil {
 			return port{}, fmt.Errorf("reserve port %d: %w", number, err)
@@ -84,6 +81,9 @@ func (p port) address() string {
 
 // lockPort returns the locked file of a port, or EWOULDBLOCK when somebody else has it.
 func lockPort(dir string, number int) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(dir, strconv.Itoa(number))
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -107,10 +107,12 @@ func lockPort(dir string, number int) (*os.File, error) {
 	return file, nil
 }
 
-// unlockPort removes the file before the lock goes with the descriptor, so that no file is left behind.
+// unlockPort removes the file before the lock goes with the descriptor, and the directory when it is empty then, so that
+// nothing is left behind.
 func unlockPort(file *os.File) {
 	os.Remove(file.Name())
 	file.Close()
+	os.Remove(filepath.Dir(file.Name()))
 }
 
 func listenable(number int) bool {

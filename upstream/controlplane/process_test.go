@@ -1,0 +1,111 @@
+package controlplane
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// startShell runs a shell script as a Process.
+func startShell(t *testing.T, script string) *Process {
+	t.Helper()
+	p, err := StartProcess(ProcessConfig{
+		Name:    "shell",
+		Path:    "/bin/sh",
+		Args:    []string{"-c", script},
+		Env:     []string{"GREETING=hello"},
+		LogFile: filepath.Join(t.TempDir(), "log"),
+	})
+	require.NoError(t, err)
+	return p
+}
+
+func TestProcessThatFails(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	p := startShell(t, "echo $GREETING; echo and good-bye >&2; exit 3")
+	<-p.Done()
+
+	assert.Equal(t, 3, p.ExitCode())
+	var exit *ExitError
+	require.ErrorAs(t, p.Err(), &exit)
+	assert.Equal(t, "shell", exit.Name)
+	assert.Equal(t, "hello\nand good-bye", exit.Tail)
+	var cause *exec.ExitError
+	require.ErrorAs(t, p.Err(), &cause)
+	assert.Equal(t, 3, cause.ExitCode())
+}
+
+func TestProcessThatEndsByItself(t *testing.T) {
+	p := startShell(t, "exit 0")
+	<-p.Done()
+
+	var exit *ExitError
+	require.ErrorAs(t, p.Err(), &exit, "a server that ends is unexpected even with exit code 0")
+	assert.NoError(t, exit.Err)
+	p.Stop(t.Context())
+	assert.Error(t, p.Err(), "being stopped later does not make it expected")
+}
+
+func TestProcessThatIsStopped(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	// "sleep" is a child of the shell: wait, so that the trap runs at once, and end the child too.
+	p := startShell(t, `trap 'kill $!; exit 7' TERM; sleep 1000 & echo ready; wait`)
+	awaitOutput(t, p, "ready")
+	assert.NoError(t, p.Err(), "it runs")
+	p.Stop(t.Context())
+
+	assert.Equal(t, 7, p.ExitCode(), "it could end in its own way")
+	assert.NoError(t, p.Err(), "the end was asked for")
+	p.Stop(t.Context())
+	p.Kill()
+}
+
+func TestProcessThatDoesNotListen(t *testing.T) {
+	p := startShell(t, `trap '' TERM; echo ready; while :; do sleep 0.01; done`)
+	awaitOutput(t, p, "ready")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // out of patience
+	p.Stop(ctx)
+
+	assert.Equal(t, -1, p.ExitCode(), "a signal ended it")
+	assert.NoError(t, p.Err())
+}
+
+func TestProcessHasItsOwnGroup(t *testing.T) {
+	p := startShell(t, "sleep 1000")
+	defer p.Kill()
+	group, err := syscall.Getpgid(p.PID())
+	require.NoError(t, err)
+	assert.NotEqual(t, syscall.Getpgrp(), group, "Ctrl-C in a terminal must reach the parent only")
+}
+
+func TestProcessThatCannotStart(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	dir := t.TempDir()
+	_, err := StartProcess(ProcessConfig{Name: "nothing", Path: filepath.Join(dir, "nothing"), LogFile: filepath.Join(dir, "log")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = StartProcess(ProcessConfig{Name: "nothing", Path: "/bin/sh", LogFile: filepath.Join(dir, "missing", "log")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestTailIsShort(t *testing.T) {
+	p := startShell(t, "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i; done")
+	<-p.Done()
+	lines := strings.Split(p.Tail(), "\n")
+	assert.Len(t, lines, tailLines)
+	assert.Equal(t, "line 100", lines[len(lines)-1])
+}
+
+// awaitOutput waits until a process has printed a line.
+func awaitOutput(t *testing.T, p *Process, line string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(p.Tail(), line) }, patience, pollInterval)
+}
