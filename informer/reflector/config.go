@@ -1,0 +1,141 @@
+package reflector
+
+import (
+	"context"
+	"time"
+)
+
+// The defaults of [Config].
+const (
+	DefaultPageSize              = 500
+	DefaultMinWatchTimeout       = 5 * time.Minute
+	DefaultIdleTimeout           = 3 * time.Minute
+	DefaultInitialEventsTimeout  = 10 * time.Second
+	DefaultInitialEventsDeadline = 5 * time.Minute
+	DefaultStreamingListAttempts = 3
+)
+
+// Config is what a [Reflector] needs to know. ListerWatcher and Store are required; the zero value of everything
+// else is useful.
+type Config[T any] struct {
+	// Name appears in errors and snapshots; by convention the resource, such as "namespaces".
+	Name string
+	// ListerWatcher is where the objects come from.
+	ListerWatcher ListerWatcher[T]
+	// Store is where they go.
+	//
+	// A Replace or a Resync that fails ends the round: the Reflector backs off and lists again. An Add, Update or
+	// Delete that fails concerns one object; it is told to Trace.StoreFailed and counted, and the stream goes on,
+	// as upstream does.
+	Store Store[T]
+	// KeyFunc names objects while a streaming list is collected. Without it there are no streaming lists.
+	KeyFunc func(T) (string, error)
+
+	// PageSize is the limit of a list request. 0 leaves it to the Reflector: 500 where pages are useful, no pages
+	// where a list at a known version can come from the server's watch cache as a whole.
+	PageSize int64
+	// DisableWatchList makes the initial state come by LIST always, never by a streaming list.
+	DisableWatchList bool
+	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) while the initial events of a
+	// streaming list are awaited; after it the state is listed instead. Default 10 s.
+	InitialEventsTimeout time.Duration
+	// InitialEventsDeadline is the longest time that a streaming list may take altogether, with the same
+	// consequence. Default 5 min, enough for hundreds of thousands of objects.
+	InitialEventsDeadline time.Duration
+	// StreamingListAttempts is how many streaming lists in a row may break off before the state is listed
+	// instead. Default 3.
+	StreamingListAttempts int
+
+	// MinWatchTimeout is the shortest time after which the server is asked to end a watch. The actual time is
+	// drawn for each watch between this and twice this, so that watches which began together do not end together.
+	// Default 5 min. Shorter ones put more load on the server and are for demonstrations.
+	MinWatchTimeout time.Duration
+	// IdleTimeout is the longest silence on a watch, after which the connection counts as dead (half-open: the
+	// other side is gone and nothing told us) and the watch is opened again at the same position, without a list.
+	//
+	// An API server sends a bookmark about once a minute, so three silent minutes mean that two or three are
+	// missing. A server without bookmarks may be silent for good reason: then a healthy watch is replaced every
+	// three minutes instead of every five to ten, one cheap request more. That is the default, 3 min. A negative
+	// value switches the timer off.
+	IdleTimeout time.Duration
+
+	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run and not disturbed
+	// by lists, watches and failures. 0 means never. Nothing is resynced before the first list is in the store.
+	ResyncPeriod time.Duration
+	// ShouldResync is asked before each Resync, if it is not nil.
+	ShouldResync func() bool
+
+	// Backoff spaces the attempts of what fails.
+	Backoff BackoffConfig
+	// MaxInternalErrorRetryDuration is for how long a watch that ends with an internal error of the server (500) is
+	// opened again at the same position, after a back-off, before the state is listed anew. The time counts from
+	// the first such error and starts again after a minute without one. Default 0: list at once.
+	MaxInternalErrorRetryDuration time.Duration
+
+	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError], [*WatchStartError],
+	// [*StreamError] or [*StoreError]. A round fails when the Reflector has to fetch the whole state again. What it
+	// repairs without that (a watch that ends, or that cannot be opened because nobody answers) is told to
+	// Trace.BackOff and Trace.WatchEnded only, and so is a streaming list that is replaced by a plain one.
+	//
+	// It runs on the goroutine of Run and holds the Reflector up while it runs. ctx is Run's.
+	WatchErrorHandler func(ctx context.Context, err error)
+	// Trace shows what happens inside. See [Trace].
+	Trace *Trace
+}
+
+// BackoffConfig spaces attempts: the first waits Initial, each further one Factor times as long, up to Max, and
+// each is stretched by a random share of up to Jitter of itself. After health (a watch that delivered something
+// or that lasted ten seconds) it begins again at Initial.
+type BackoffConfig struct {
+	Initial time.Duration // default 800 ms
+	Max     time.Duration // default 30 s
+	Factor  float64       // default 2
+	// Jitter 1, the default, makes a wait of d last between d and 2d. A negative value means no jitter.
+	Jitter float64
+}
+
+func (b BackoffConfig) withDefaults() BackoffConfig {
+	b.Initial = orDefault(b.Initial, 800*time.Millisecond)
+	b.Max = max(orDefault(b.Max, 30*time.Second), b.Initial)
+	b.Factor = max(orDefault(b.Factor, 2), 1)
+	b.Jitter = max(orDefault(b.Jitter, 1), 0)
+	return b
+}
+
+// rules are the part of the configuration that decides transitions.
+type rules struct {
+	name           string
+	pageSize       int64
+	streaming      bool
+	silence        time.Duration // of a streaming list
+	deadline       time.Duration // of a streaming list
+	attempts       int           // of streaming lists
+	idle           time.Duration // of a watch; negative: never
+	resync         time.Duration // 0: never
+	internalBudget time.Duration
+}
+
+func (c Config[T]) rules() *rules {
+	r := &rules{
+		name:           c.Name,
+		pageSize:       c.PageSize,
+		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
+		silence:        orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout),
+		deadline:       orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline),
+		attempts:       orDefault(c.StreamingListAttempts, DefaultStreamingListAttempts),
+		idle:           orDefault(c.IdleTimeout, DefaultIdleTimeout),
+		resync:         c.ResyncPeriod,
+		internalBudget: c.MaxInternalErrorRetryDuration,
+	}
+	if refuser, ok := c.ListerWatcher.(streamingListRefuser); ok && refuser.IsWatchListSemanticsUnSupported() {
+		r.streaming = false
+	}
+	return r
+}
+
+func orDefault[N ~int | ~int64 | ~float64](value, otherwise N) N {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}

@@ -1,0 +1,205 @@
+package reflector
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// performLocked carries effects out, in order. If one of them has an outcome, that is the next input.
+func (r *Reflector[T]) performLocked(effects []effect) (outcome input, more bool) {
+	for i := range effects {
+		if outcome, more = r.doLocked(&effects[i]); more {
+			return outcome, true
+		}
+	}
+	return input{}, false
+}
+
+func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
+	switch e.kind {
+	case effectApply:
+		r.applyLocked()
+	case effectMark:
+		r.markLocked()
+	case effectCollect:
+		r.collectLocked()
+	case effectKeepPage:
+		r.keepPageLocked()
+	case effectReplace:
+		return r.replaceLocked(e), true
+	case effectResync:
+		return r.resyncLocked()
+	case effectDraw:
+		return r.drawLocked(e), true
+	case effectOpen:
+		e.options.TimeoutSeconds = r.drawTimeout()
+		r.requestLocked(*e)
+	case effectList, effectRead, effectWait, effectHalt:
+		r.requestLocked(*e)
+	case effectDiscard:
+		r.collected = collection[T]{}
+	case effectClose:
+		r.closeLocked(*e)
+	default:
+		r.tellLocked(e)
+	}
+	return input{}, false
+}
+
+// tellLocked carries out the effects that only inform.
+func (r *Reflector[T]) tellLocked(e *effect) {
+	switch {
+	case e.kind == effectReport && r.onError != nil:
+		r.onError(r.ctx, e.err)
+	case e.kind == effectNoteGone && r.trace.Expired != nil:
+		r.trace.Expired(e.rv, e.err)
+	case e.kind == effectNoteIdle && r.trace.IdleTimeout != nil:
+		r.trace.IdleTimeout(e.lasted)
+	case e.kind == effectNoteLister && r.trace.StreamingListAbandoned != nil:
+		r.trace.StreamingListAbandoned(e.err)
+	}
+}
+
+// applyLocked gives the event to the store. Whether an object is new there is for the store to decide; the
+// consumer of a DeltaFIFO does it.
+func (r *Reflector[T]) applyLocked() {
+	event := &r.event
+	if r.trace.Event != nil {
+		r.trace.Event(event.Type, event.ResourceVersion)
+	}
+	var op StoreOp
+	var err error
+	switch event.Type {
+	case api.WatchAdded:
+		op, err = OpAdd, r.store.Add(event.Object)
+	case api.WatchModified:
+		op, err = OpUpdate, r.store.Update(event.Object)
+	case api.WatchDeleted:
+		op, err = OpDelete, r.store.Delete(event.Object)
+	}
+	if err != nil {
+		r.storeFailedLocked(op, event.ResourceVersion, err)
+	}
+}
+
+func (r *Reflector[T]) markLocked() {
+	r.traceBookmarkLocked()
+	if r.bookmarker != nil && r.event.ResourceVersion != "" {
+		r.bookmarker.Bookmark(r.event.ResourceVersion)
+	}
+}
+
+func (r *Reflector[T]) traceBookmarkLocked() {
+	if r.trace.Bookmark != nil {
+		r.trace.Bookmark(r.event.ResourceVersion, r.event.InitialEventsEnd)
+	}
+}
+
+func (r *Reflector[T]) collectLocked() {
+	event := &r.event
+	if r.trace.Event != nil {
+		r.trace.Event(event.Type, event.ResourceVersion)
+	}
+	key, err := r.keyFunc(event.Object)
+	if err != nil {
+		r.storeFailedLocked(OpKey, event.ResourceVersion, err)
+		return
+	}
+	switch event.Type {
+	case api.WatchAdded, api.WatchModified:
+		r.collected.put(key, event.Object)
+	case api.WatchDeleted:
+		r.collected.remove(key)
+	}
+}
+
+func (r *Reflector[T]) keepPageLocked() {
+	if r.trace.PageListed != nil {
+		r.trace.PageListed(PageInfo{
+			ResourceVersion: r.page.ResourceVersion,
+			Page:            r.collected.pages + 1,
+			Items:           len(r.page.Items),
+			More:            r.page.Continue != "",
+		})
+	}
+	r.collected.addPage(r.page.Items)
+}
+
+func (r *Reflector[T]) replaceLocked(e *effect) input {
+	if e.streamed {
+		r.traceBookmarkLocked()
+	}
+	items := r.collected.take()
+	count := len(items)
+	if err := r.store.Replace(items, e.rv); err != nil {
+		r.storeFailedLocked(OpReplace, e.rv, err)
+		return input{kind: InputReplaceFailed, err: err, cause: CauseOther}
+	}
+	if r.trace.Listed != nil {
+		r.trace.Listed(ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
+	}
+	return input{kind: InputReplaced}
+}
+
+func (r *Reflector[T]) resyncLocked() (outcome input, more bool) {
+	if r.should != nil && !r.should() {
+		return input{}, false
+	}
+	err := r.store.Resync()
+	if r.trace.Resync != nil {
+		r.trace.Resync(err)
+	}
+	if err == nil {
+		return input{}, false
+	}
+	r.storeFailedLocked(OpResync, r.state.lastRV, err)
+	return input{kind: InputResyncFailed, err: err, cause: CauseOther}, true
+}
+
+// drawLocked draws how long to back off: not less than the server asked for.
+func (r *Reflector[T]) drawLocked(e *effect) input {
+	if e.fresh {
+		r.delays.Reset()
+	}
+	delay := max(r.delays.NextBackOff(), e.atLeast)
+	if r.trace.BackOff != nil {
+		r.trace.BackOff(delay, e.err)
+	}
+	return input{kind: InputDelayDrawn, delay: delay}
+}
+
+// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch).
+func (r *Reflector[T]) drawTimeout() int64 {
+	return max(1, int64(r.minWatch.Seconds()*(1+rand.Float64())))
+}
+
+// closeLocked ends the stream, if one is open, and the attempt to open one.
+func (r *Reflector[T]) closeLocked(e effect) {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if r.watcher == nil {
+		return
+	}
+	r.watcher.Stop()
+	r.watcher = nil
+	if r.trace.WatchEnded != nil {
+		r.trace.WatchEnded(WatchInfo{ResourceVersion: e.rv, Events: e.events, Lasted: e.lasted, Err: e.err})
+	}
+}
+
+func (r *Reflector[T]) storeFailedLocked(op StoreOp, rv string, err error) {
+	r.failures++
+	r.failure = &StoreError{Name: r.rules.name, Op: op, ResourceVersion: rv, Err: err}
+	if r.trace.StoreFailed != nil {
+		r.trace.StoreFailed(r.failure)
+	}
+}
+
+// setTimerLocked lets the keeper of the time look at the machine at the given time.
+func (r *Reflector[T]) setTimerLocked(at time.Duration) {
+	r.ringsAt = at
+	r.timer.Reset(at - time.Since(r.began))
+}

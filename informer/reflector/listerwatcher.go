@@ -1,0 +1,44 @@
+package reflector
+
+import (
+	"context"
+
+	"orrery/restclient/api"
+)
+
+// ListerWatcher is where the objects come from: a collection on an API server, or a fake.
+//
+// An implementation for which streaming lists make no sense may say so with a method
+// IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
+type ListerWatcher[T any] interface {
+	// List returns the collection, or one page of it if opts.Limit asks for pages. It ends with ctx.
+	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
+	// Watch opens a stream of changes. The stream ends with ctx.
+	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)
+}
+
+// Store is where the objects go: a DeltaFIFO or an Indexer.
+//
+// The Reflector never makes two calls at the same time, but they come from two goroutines (Resync from the one that
+// keeps the time), and it holds its own lock during each: a store must not wait for something that the same
+// Reflector has yet to do. An error says that the call had no effect; what follows from it is told at [Config].
+//
+// A store may also have a method Bookmark(resourceVersion string). It is then told of every bookmark.
+type Store[T any] interface {
+	Add(obj T) error
+	Update(obj T) error
+	Delete(obj T) error
+	// Replace makes items the whole content. The slice belongs to the store from then on.
+	Replace(items []T, resourceVersion string) error
+	Resync() error
+}
+
+// bookmarker is a [Store] that wants to know how far the stream has come while nothing changes.
+type bookmarker interface {
+	Bookmark(resourceVersion string)
+}
+
+// streamingListRefuser is a [ListerWatcher] that knows that streaming lists do not work with it.
+type streamingListRefuser interface {
+	IsWatchListSemanticsUnSupported() bool
+}

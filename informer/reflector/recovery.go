@@ -1,0 +1,117 @@
+package reflector
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"orrery/restclient/api"
+)
+
+// Cause is what an error means to a Reflector, whatever it looked like.
+type Cause int
+
+// The causes, in the order in which [CauseOf] looks for them.
+const (
+	// CauseOther is everything that is not below: an answer that says nothing about the position.
+	CauseOther Cause = iota
+	// CauseExpired (410): the server no longer has the position. The reason Expired, the reason Gone or the bare code.
+	CauseExpired
+	// CauseTooLarge: the server has not reached the position yet; we were served by a more recent one before.
+	CauseTooLarge
+	// CauseTooManyRequests (429): the server asks for patience.
+	CauseTooManyRequests
+	// CauseRefused (400, 405, 406, 415, 422): the server does not do what was asked.
+	CauseRefused
+	// CauseInternal (500): the server failed.
+	CauseInternal
+	// CauseEnded: the server ended the stream in good order.
+	CauseEnded
+	// CauseUnreachable: no answer at all, or a connection that broke. It says nothing about the position either, but
+	// it is certain that the server has not refused it.
+	CauseUnreachable
+	causeCount
+)
+
+var causeNames = [causeCount]string{"Other", "Expired", "TooLarge", "TooManyRequests", "Refused", "Internal", "Ended", "Unreachable"}
+
+func (c Cause) String() string { return causeNames[c] }
+
+// CauseOf classifies an error of a list or a watch. A WatchErrorHandler may use it to tell what deserves a line in
+// a log from what is ordinary (an expired position).
+func CauseOf(err error) Cause {
+	switch {
+	case api.IsExpired(err):
+		return CauseExpired
+	case api.IsTooLargeResourceVersion(err):
+		return CauseTooLarge
+	case api.IsTooManyRequests(err):
+		return CauseTooManyRequests
+	case api.IsInternalError(err):
+		return CauseInternal
+	}
+	switch api.ReasonOf(err) {
+	case api.ReasonInvalid, api.ReasonBadRequest, api.ReasonMethodNotAllowed, api.ReasonNotAcceptable, api.ReasonUnsupportedMediaType:
+		return CauseRefused
+	}
+	var status *api.StatusError
+	switch {
+	case errors.As(err, &status):
+		return CauseOther
+	case isNetworkError(err):
+		return CauseUnreachable
+	case errors.Is(err, io.EOF):
+		return CauseEnded
+	}
+	return CauseOther
+}
+
+// isNetworkError tells whether err comes from the connection. HTTP and TLS clients wrap what they meet in a
+// net.Error; the bare values occur when a body is read.
+func isNetworkError(err error) bool {
+	var network net.Error
+	var errno syscall.Errno
+	return errors.As(err, &network) || errors.As(err, &errno) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed)
+}
+
+// Remedy is what a Reflector does about a failure.
+type Remedy int
+
+const (
+	// Relist gives the round up: back off, then fetch the whole state again.
+	Relist Remedy = iota
+	// Resume asks again from the same position, at once.
+	Resume
+	// Retry backs off and asks again from the same position.
+	Retry
+	// StartFresh forgets the position, which the server will not accept again: the state is fetched by a
+	// consistent read (resourceVersion ""). A failed list or streaming list is repeated at once, a watch after a back-off.
+	StartFresh
+	// FallBack gives the streaming list up and lists.
+	FallBack
+	remedyCount
+)
+
+var remedyNames = [remedyCount]string{"Relist", "Resume", "Retry", "StartFresh", "FallBack"}
+
+func (r Remedy) String() string { return remedyNames[r] }
+
+// RemedyFor is the one table that says what follows from a failure: the phase it happened in and its cause. The
+// transition table refines it with what it knows beyond that: how many attempts were made, how long a watch
+// lasted, which page of a list failed.
+func RemedyFor(phase Phase, cause Cause) Remedy { return remedies[cause][phase] }
+
+// Listing has no Retry and no Resume: to begin again is what Relist means. Phases without an outstanding request
+// are Relist, which nobody asks for.
+var remedies = [causeCount][phaseCount]Remedy{
+	CauseExpired:         {PhaseOpeningStream: StartFresh, PhaseStreaming: StartFresh, PhaseListing: StartFresh, PhaseOpeningWatch: StartFresh, PhaseWatching: StartFresh},
+	CauseTooLarge:        {PhaseOpeningStream: StartFresh, PhaseStreaming: StartFresh, PhaseListing: StartFresh, PhaseOpeningWatch: StartFresh, PhaseWatching: StartFresh},
+	CauseTooManyRequests: {PhaseOpeningStream: Retry, PhaseStreaming: Retry, PhaseListing: Relist, PhaseOpeningWatch: Retry, PhaseWatching: Retry},
+	CauseUnreachable:     {PhaseOpeningStream: Retry, PhaseStreaming: Retry, PhaseListing: Relist, PhaseOpeningWatch: Retry, PhaseWatching: Resume},
+	CauseEnded:           {PhaseOpeningStream: Retry, PhaseStreaming: Retry, PhaseListing: Relist, PhaseOpeningWatch: Retry, PhaseWatching: Resume},
+	CauseRefused:         {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
+	CauseInternal:        {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
+	CauseOther:           {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
+}

@@ -1,0 +1,161 @@
+package reflector
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// never is the time of a timer that is not set.
+const never = time.Duration(math.MaxInt64)
+
+// state is everything that the machine remembers. It is a value: a step takes one and returns another. Times are
+// durations since the start of Run.
+type state struct {
+	phase Phase
+
+	// The position.
+
+	// lastRV is the version that the store has: "" until the first Replace, then that of the last Replace, event or
+	// bookmark.
+	lastRV string
+	// unavailable: the server will not accept lastRV again, so requests ask for "". Ends with the next Replace.
+	unavailable bool
+	// synced: the store has had a whole state at least once.
+	synced bool
+
+	// The request under way. Set when it is made, read while it lasts.
+
+	requestRV   string        // the version that was asked for
+	requestedAt time.Duration // when (for a list: its first page)
+
+	// A list. Invariant: page >= 1 exactly in PhaseListing.
+
+	page      int    // the page that was asked for
+	limit     int64  // the page size that was asked for; 0: no pages
+	token     string // the continue token that was asked with; "" for page 1
+	listRV    string // the version of page 1, which is that of the whole list
+	whole     bool   // pages did not work out; this is the second attempt, without them
+	pagedZero bool   // the server pages lists at "0" too: it has no watch cache, and pages are always worth asking for
+
+	// A streaming list.
+
+	refused   bool // streaming lists are off for the rest of this Run: the server does not do them
+	broken    int  // streaming lists in a row that broke off
+	streaming bool // in PhaseReplacing: the state comes from a stream that goes on
+
+	// A watch.
+
+	synthetic bool          // it began at no definite version: its first ADDED events are in no order
+	openedAt  time.Duration // when its events began to count
+	events    int           // changes and bookmarks delivered
+	changes   int           // changes delivered
+
+	// Failure.
+
+	keepPosition  bool          // in PhaseBackingOff: a watch at lastRV comes next, not the whole state
+	healthy       bool          // there was health since the last back-off: the next one begins at the beginning
+	failures      int           // back-offs in a row without health between them
+	internalSince time.Duration // first internal error of the current series
+	internalLast  time.Duration // last one; never if there was none
+	lastErr       error         // why the last back-off or fall-back happened
+
+	// Timers: the time at which each rings, or never. checked by check: only those that mean something in the
+	// phase are set.
+
+	backOffAt  time.Duration
+	idleAt     time.Duration
+	deadlineAt time.Duration
+	resyncAt   time.Duration
+
+	// Counters for snapshots. Nothing depends on them.
+
+	rounds, lists, watches, totalEvents, totalBookmarks int
+}
+
+// newState is the state before Start.
+func newState() state {
+	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never}
+}
+
+// startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
+// versions). "0" at first: whatever the server has at hand, from its cache. Then the last one seen, so that time never
+// runs backwards. "" once the server has refused that: a consistent read.
+func (s state) startRV() string {
+	switch {
+	case s.unavailable:
+		return ""
+	case s.lastRV == "":
+		return "0"
+	default:
+		return s.lastRV
+	}
+}
+
+// next returns the timer that rings first and the input that it stands for; never if none is set.
+func (s state) next() (at time.Duration, input Input) {
+	at, input = s.resyncAt, InputResyncElapsed
+	if s.idleAt < at {
+		at, input = s.idleAt, InputIdleElapsed
+	}
+	if s.deadlineAt < at {
+		at, input = s.deadlineAt, InputDeadlineElapsed
+	}
+	if s.backOffAt < at {
+		at, input = s.backOffAt, InputBackOffElapsed
+	}
+	return at, input
+}
+
+// waits tells whether the phase has the other side to wait for, and so a limit to its silence.
+func (p Phase) waits() bool {
+	return p == PhaseOpeningStream || p == PhaseStreaming || p == PhaseOpeningWatch || p == PhaseWatching
+}
+
+// settle switches off what means nothing in the phase that was entered.
+func (s state) settle() state {
+	if !s.phase.waits() {
+		s.idleAt = never
+	}
+	if s.phase != PhaseOpeningStream && s.phase != PhaseStreaming {
+		s.deadlineAt = never
+	}
+	if s.phase != PhaseBackingOff {
+		s.backOffAt, s.keepPosition = never, false
+	}
+	if s.phase == PhaseStopped {
+		s.resyncAt = never
+	}
+	if s.phase != PhaseListing {
+		s.page, s.limit, s.token, s.whole = 0, 0, "", false
+	}
+	return s
+}
+
+// check returns what is wrong with the state, or nil. It is for tests: each step must lead from a state that is
+// right to a state that is right.
+func (s state) check() error {
+	watching := s.phase == PhaseOpeningWatch || s.phase == PhaseWatching
+	switch {
+	case watching && s.lastRV == "":
+		return fmt.Errorf("%s without a position", s.phase)
+	case watching && s.unavailable:
+		return fmt.Errorf("%s at a position that the server has refused", s.phase)
+	case s.keepPosition && (s.phase != PhaseBackingOff || s.lastRV == "" || s.unavailable):
+		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
+	case (s.phase == PhaseListing) != (s.page > 0):
+		return fmt.Errorf("%s at page %d", s.phase, s.page)
+	case s.token != "" && s.page < 2:
+		return fmt.Errorf("page %d has a continue token", s.page)
+	case s.whole && s.limit != 0:
+		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
+	case s.synced && s.lastRV == "":
+		return fmt.Errorf("synced without a position")
+	case s.phase == PhaseStopped && s.resyncAt != never, s.phase != PhaseBackingOff && s.backOffAt != never,
+		!s.phase.waits() && s.idleAt != never:
+		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
+	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
+		return fmt.Errorf("impossible counters")
+	}
+	return nil
+}

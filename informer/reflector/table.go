@@ -1,0 +1,161 @@
+package reflector
+
+// table is the whole behaviour of a Reflector. To follow an incident, find the phase, then the input, then the
+// first row whose condition holds. The diagram in the package documentation is drawn from it.
+var table = append([]transition{
+	{PhaseIdle, InputStart, streamingWanted, PhaseOpeningStream, then(start, openStream)},
+	{PhaseIdle, InputStart, otherwise, PhaseListing, then(start, list)},
+
+	// The initial state as a stream (KEP-3157). Whatever goes wrong with it for good, a list is the way out.
+	{PhaseOpeningStream, InputOpened, always, PhaseStreaming, readStream},
+	{PhaseOpeningStream, InputOpenFailed, canStartFresh, PhaseOpeningStream, then(forgetPosition, openStream)},
+	{PhaseOpeningStream, InputOpenFailed, remedyIs(Retry), PhaseBackingOff, failRound},
+	{PhaseOpeningStream, InputOpenFailed, otherwise, PhaseListing, then(fallBack, list)},
+	{PhaseOpeningStream, InputIdleElapsed, always, PhaseListing, then(fallBack, list)},
+	{PhaseOpeningStream, InputDeadlineElapsed, always, PhaseListing, then(fallBack, list)},
+
+	{PhaseStreaming, InputEvent, always, PhaseStreaming, collect},
+	{PhaseStreaming, InputBookmark, endsInitialEvents, PhaseReplacing, replaceFromStream},
+	{PhaseStreaming, InputBookmark, otherwise, PhaseStreaming, keepAwake},
+	{PhaseStreaming, InputStreamEnded, attemptsLeft, PhaseBackingOff, then(countBroken, failRound)},
+	{PhaseStreaming, InputStreamEnded, otherwise, PhaseListing, then(fallBack, list)},
+	{PhaseStreaming, InputStreamFailed, canStartFresh, PhaseOpeningStream, then(forgetPosition, openStream)},
+	{PhaseStreaming, InputStreamFailed, retryWithAttemptsLeft, PhaseBackingOff, then(countBroken, failRound)},
+	{PhaseStreaming, InputStreamFailed, otherwise, PhaseListing, then(fallBack, list)},
+	{PhaseStreaming, InputIdleElapsed, always, PhaseListing, then(fallBackForGood, list)},
+	{PhaseStreaming, InputDeadlineElapsed, always, PhaseListing, then(fallBackForGood, list)},
+
+	// The initial state as a list, in pages.
+	{PhaseListing, InputPageListed, versionMissing, PhaseBackingOff, failRound},
+	{PhaseListing, InputPageListed, tokenRepeatedInPages, PhaseListing, listWhole},
+	{PhaseListing, InputPageListed, tokenRepeated, PhaseBackingOff, failRound},
+	{PhaseListing, InputPageListed, morePages, PhaseListing, listNextPage},
+	{PhaseListing, InputPageListed, otherwise, PhaseReplacing, replaceFromList},
+	{PhaseListing, InputListFailed, tokenExpired, PhaseListing, listWhole},
+	{PhaseListing, InputListFailed, canStartFresh, PhaseListing, then(forgetPosition, list)},
+	{PhaseListing, InputListFailed, otherwise, PhaseBackingOff, failRound},
+
+	{PhaseReplacing, InputReplaced, fromStream, PhaseWatching, followStream},
+	{PhaseReplacing, InputReplaced, otherwise, PhaseOpeningWatch, then(replaced, openWatch)},
+	{PhaseReplacing, InputReplaceFailed, always, PhaseBackingOff, failRound},
+
+	// The changes after it.
+	{PhaseOpeningWatch, InputOpened, always, PhaseWatching, readWatch},
+	{PhaseOpeningWatch, InputOpenFailed, remedyIs(Retry), PhaseBackingOff, pause},
+	{PhaseOpeningWatch, InputOpenFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
+	{PhaseOpeningWatch, InputOpenFailed, otherwise, PhaseBackingOff, failRound},
+	{PhaseOpeningWatch, InputIdleElapsed, always, PhaseBackingOff, then(noteIdle, pause)},
+	{PhaseOpeningWatch, InputResyncFailed, always, PhaseBackingOff, failRound},
+
+	{PhaseWatching, InputEvent, always, PhaseWatching, apply},
+	{PhaseWatching, InputBookmark, always, PhaseWatching, mark},
+	{PhaseWatching, InputStreamEnded, veryShort, PhaseBackingOff, failRound},
+	{PhaseWatching, InputStreamEnded, shortAndUnchanged, PhaseBackingOff, pause},
+	{PhaseWatching, InputStreamEnded, otherwise, PhaseOpeningWatch, then(endWatch, openWatch)},
+	{PhaseWatching, InputStreamFailed, resumeAfterVeryShort, PhaseBackingOff, failRound},
+	{PhaseWatching, InputStreamFailed, resumeAfterShort, PhaseBackingOff, pause},
+	{PhaseWatching, InputStreamFailed, remedyIs(Resume), PhaseOpeningWatch, then(endWatch, openWatch)},
+	{PhaseWatching, InputStreamFailed, remedyIs(Retry), PhaseBackingOff, pause},
+	{PhaseWatching, InputStreamFailed, internalBudgetLeft, PhaseBackingOff, then(countInternal, pause)},
+	{PhaseWatching, InputStreamFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
+	{PhaseWatching, InputStreamFailed, otherwise, PhaseBackingOff, then(countInternal, failRound)},
+	{PhaseWatching, InputIdleElapsed, always, PhaseOpeningWatch, then(noteIdle, then(endWatch, openWatch))},
+	{PhaseWatching, InputResyncFailed, always, PhaseBackingOff, failRound},
+
+	// Failure.
+	{PhaseBackingOff, InputDelayDrawn, always, PhaseBackingOff, wait},
+	{PhaseBackingOff, InputBackOffElapsed, positionKept, PhaseOpeningWatch, openWatch},
+	{PhaseBackingOff, InputBackOffElapsed, streamingWanted, PhaseOpeningStream, openStream},
+	{PhaseBackingOff, InputBackOffElapsed, otherwise, PhaseListing, list},
+	{PhaseBackingOff, InputResyncFailed, positionKept, PhaseBackingOff, dropPosition},
+}, everywhere()...)
+
+// everywhere is what can happen in every phase, or nearly.
+func everywhere() []transition {
+	var rows []transition
+	for phase := PhaseIdle; phase < PhaseStopped; phase++ {
+		rows = append(rows, transition{phase, InputStop, always, PhaseStopped, stop})
+		// While the machine is in PhaseReplacing the store is at work, and the timer waits for it.
+		if phase != PhaseIdle && phase != PhaseReplacing {
+			rows = append(rows,
+				transition{phase, InputResyncElapsed, hasSynced, phase, resync},
+				transition{phase, InputResyncElapsed, otherwise, phase, skipResync})
+		}
+	}
+	return rows
+}
+
+// The conditions, each with its words in the diagram.
+var (
+	always    = condition{}
+	otherwise = condition{text: "otherwise"}
+
+	streamingWanted = condition{"streaming list wanted", func(r *rules, s state, _ input) bool {
+		return r.streaming && !s.refused
+	}}
+	hasSynced    = condition{"synced", func(_ *rules, s state, _ input) bool { return s.synced }}
+	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
+	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
+
+	// canStartFresh holds once in a row: if even the consistent read is refused, the cause is elsewhere.
+	canStartFresh = condition{"position refused", func(_ *rules, s state, in input) bool {
+		return !s.unavailable && RemedyFor(s.phase, in.cause) == StartFresh
+	}}
+
+	endsInitialEvents = condition{"initial events end", func(_ *rules, _ state, in input) bool {
+		return in.initial && in.rv != ""
+	}}
+	attemptsLeft = condition{"attempts left", func(r *rules, s state, _ input) bool { return s.broken+1 < r.attempts }}
+
+	retryWithAttemptsLeft = condition{"Retry, attempts left", func(r *rules, s state, in input) bool {
+		return RemedyFor(s.phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
+	}}
+
+	versionMissing = condition{"no resourceVersion", func(_ *rules, s state, in input) bool {
+		return s.page == 1 && in.rv == ""
+	}}
+	tokenRepeated = condition{"token repeated", func(_ *rules, s state, in input) bool {
+		return s.token != "" && in.token == s.token
+	}}
+	tokenRepeatedInPages = condition{"token repeated in pages", func(r *rules, s state, in input) bool {
+		return !s.whole && tokenRepeated.holds(r, s, in)
+	}}
+	morePages    = condition{"more pages", func(_ *rules, _ state, in input) bool { return in.token != "" }}
+	tokenExpired = condition{"token expired", func(_ *rules, s state, in input) bool {
+		return in.cause == CauseExpired && s.token != "" && !s.whole
+	}}
+
+	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
+	// anew. One that delivered bookmarks only has a good position, but must not be re-opened in a hot loop.
+	veryShort = condition{"very short, nothing came", func(_ *rules, s state, in input) bool {
+		return in.now-s.openedAt < veryShortWatch && s.events == 0
+	}}
+	shortAndUnchanged = condition{"very short, only bookmarks came", func(_ *rules, s state, in input) bool {
+		return in.now-s.openedAt < veryShortWatch && s.changes == 0
+	}}
+	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s state, in input) bool {
+		return RemedyFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
+	}}
+	resumeAfterShort = condition{"Resume, very short, only bookmarks came", func(r *rules, s state, in input) bool {
+		return RemedyFor(s.phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
+	}}
+	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s state, in input) bool {
+		return in.cause == CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget
+	}}
+)
+
+// remedyIs holds if the recovery table says so.
+func remedyIs(remedy Remedy) condition {
+	return condition{remedy.String(), func(_ *rules, s state, in input) bool {
+		return RemedyFor(s.phase, in.cause) == remedy
+	}}
+}
+
+// then does one action after the other, both in the phase that is left.
+func then(first, second action) action {
+	return func(r *rules, s state, in input) (state, []effect) {
+		s, before := first(r, s, in)
+		s, after := second(r, s, in)
+		return s, append(before, after...)
+	}
+}

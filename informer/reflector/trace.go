@@ -1,0 +1,73 @@
+package reflector
+
+import (
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Trace is a set of hooks that show what a Reflector does, in the manner of net/http/httptrace. Any of them, and the
+// pointer itself, may be nil; then it costs one branch.
+//
+// Hooks run while the Reflector holds its lock, mostly on the goroutine of Run and sometimes on the one that keeps
+// the time, never two at once. They must return soon. They may call Snapshot and LastSyncResourceVersion, which show
+// the state before the step that is being made.
+type Trace struct {
+	// StateChanged: the machine left a phase for another because of an input.
+	StateChanged func(from, to Phase, on Input)
+
+	// PageListed: a page of a list has come.
+	PageListed func(PageInfo)
+	// Listed: the store has the whole state, from a list or a streaming list.
+	Listed func(ListInfo)
+	// StreamingListAbandoned: the state is going to be listed instead.
+	StreamingListAbandoned func(err error)
+
+	// WatchStarted: a watch or streaming list is open. opts are those of the request.
+	WatchStarted func(opts api.ListOptions)
+	// Event: an object was added, modified or deleted; the store is told next. During a streaming list the objects
+	// are collected first. An unknown type is passed on here and goes nowhere.
+	Event func(kind api.WatchEventType, resourceVersion string)
+	// Bookmark: the stream has come as far as resourceVersion. initial: and this ends the initial events.
+	Bookmark func(resourceVersion string, initial bool)
+	// WatchEnded: an open watch or streaming list is closed.
+	WatchEnded func(WatchInfo)
+
+	// BackOff: the next attempt waits for delay, because of err.
+	BackOff func(delay time.Duration, err error)
+	// Expired: the server has refused the position resourceVersion (410, or too large for it); the state is fetched
+	// anew by a consistent read.
+	Expired func(resourceVersion string, err error)
+	// IdleTimeout: nothing came on a watch for that long; it is opened again at its position.
+	IdleTimeout func(silence time.Duration)
+
+	// Resync: Store.Resync was called and returned err.
+	Resync func(err error)
+	// StoreFailed: the store did not take something. For Add, Update and Delete this is the only notice.
+	StoreFailed func(*StoreError)
+}
+
+// PageInfo is about one page.
+type PageInfo struct {
+	ResourceVersion string
+	Page            int // from 1
+	Items           int
+	More            bool
+}
+
+// ListInfo is about a complete state.
+type ListInfo struct {
+	ResourceVersion string
+	Items           int
+	Pages           int // 0: a streaming list
+	Streamed        bool
+	Duration        time.Duration // from the first request
+}
+
+// WatchInfo is about a watch that was closed.
+type WatchInfo struct {
+	ResourceVersion string        // the position it had reached
+	Events          int           // changes and bookmarks delivered, without the initial events of a complete streaming list
+	Lasted          time.Duration // since it was opened, or since those ended
+	Err             error         // why; io.EOF if the server ended it in good order, nil if we stopped
+}
