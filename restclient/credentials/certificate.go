@@ -1,0 +1,126 @@
+package credentials
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+var errEmptyFile = errors.New("the file is empty")
+
+// CertificateConfig says where a client certificate and its key are. Data wins over files.
+type CertificateConfig struct {
+	CertData, KeyData []byte // PEM
+	CertFile, KeyFile string // PEM files, read again at each handshake
+}
+
+// CertificateError says that a client certificate and its key do not belong together or cannot be understood.
+type CertificateError struct {
+	Err error
+}
+
+func (e *CertificateError) Error() string {
+	return "the client certificate cannot be used: " + e.Err.Error()
+}
+
+func (e *CertificateError) Unwrap() error { return e.Err }
+
+// Certificate is a client certificate. Create it with [NewCertificate].
+//
+// Files are read again each time that ClientCertificate is called: at each handshake, and by package restclient once in
+// a while in between, so that a renewed certificate makes new requests go over new connections. While the files cannot
+// be read, or do not fit together because only one of them has been replaced yet, the last good pair stays in use
+// until it expires.
+type Certificate struct {
+	constant
+
+	cfg CertificateConfig // immutable
+
+	// The mutex is held while the files are read, so that they are read once and not by all who wait.
+	mu        sync.Mutex
+	cert, key []byte           // what pair was made of
+	pair      *tls.Certificate // last good one; the same pointer as long as cert and key are the same
+}
+
+// NewCertificate loads the certificate once. The error is a [*FileError] or a [*CertificateError].
+func NewCertificate(cfg CertificateConfig) (*Certificate, error) {
+	c := &Certificate{cfg: cfg}
+	if err := c.reloadLocked(); err != nil { // nobody else has it yet
+		return nil, err
+	}
+	return c, nil
+}
+
+// Apply does nothing: the certificate is shown in the handshake.
+func (c *Certificate) Apply(*http.Request) error { return nil }
+
+// ClientCertificate returns the certificate as it is now.
+func (c *Certificate) ClientCertificate() (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.reloadLocked()
+	if err != nil && time.Now().After(c.pair.Leaf.NotAfter) {
+		return nil, err
+	}
+	return c.pair, nil
+}
+
+// reloadLocked leaves everything as it is if there is nothing new or the new pair is no good.
+func (c *Certificate) reloadLocked() error {
+	cert, err := dataOrFile(c.cfg.CertData, c.cfg.CertFile, "client certificate")
+	if err != nil {
+		return err
+	}
+	key, err := dataOrFile(c.cfg.KeyData, c.cfg.KeyFile, "client key")
+	if err != nil {
+		return err
+	}
+	if c.pair != nil && bytes.Equal(cert, c.cert) && bytes.Equal(key, c.key) {
+		return nil
+	}
+	pair, err := parsePair(cert, key)
+	if err != nil {
+		return err
+	}
+	c.cert, c.key, c.pair = cert, key, pair
+	return nil
+}
+
+func dataOrFile(data []byte, path, what string) ([]byte, error) {
+	if len(data) > 0 {
+		return data, nil
+	}
+	data, err := os.ReadFile(path)
+	if err == nil && len(data) == 0 {
+		err = errEmptyFile
+	}
+	if err != nil {
+		return nil, &FileError{Path: path, What: what, Err: err}
+	}
+	return data, nil
+}
+
+func parsePair(cert, key []byte) (*tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, &CertificateError{Err: err}
+	}
+	return &pair, nil
+}
+
+// String names the files, if there are any.
+func (c *Certificate) String() string {
+	if len(c.cfg.CertData) > 0 {
+		return "client certificate"
+	}
+	return "client certificate in " + c.cfg.CertFile
+}
+
+// Format does the same for all verbs of fmt: some would print the fields.
+func (c *Certificate) Format(f fmt.State, _ rune) { io.WriteString(f, c.String()) }

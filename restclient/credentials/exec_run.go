@@ -1,0 +1,158 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"time"
+)
+
+const (
+	execInfoVariable = "KUBERNETES_EXEC_INFO"
+
+	// maxExecOutput is far more than a token and a certificate chain need.
+	maxExecOutput = 1 << 20
+
+	// execWaitDelay is how long the pipes of a plugin may stay open after it has ended: a child of it may have inherited
+	// them.
+	execWaitDelay = 5 * time.Second
+)
+
+func (cfg *ExecConfig) check() error {
+	switch {
+	case cfg.Command == "":
+		return cfg.fail(ExecMisconfigured, "has no command: set exec.command", nil)
+	case cfg.APIVersion == "":
+		return cfg.fail(ExecMisconfigured, "has no apiVersion: set exec.apiVersion to "+ExecV1, nil)
+	case cfg.APIVersion != ExecV1 && cfg.APIVersion != ExecV1beta1:
+		return cfg.fail(ExecMisconfigured, fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin that speaks %s or %s",
+			cfg.APIVersion, ExecV1, ExecV1beta1), nil)
+	}
+	for _, env := range cfg.Env {
+		if env.Name == "" {
+			return cfg.fail(ExecMisconfigured, "has an environment variable without name: correct exec.env", nil)
+		}
+	}
+	switch cfg.InteractiveMode {
+	case InteractiveNever, InteractiveIfAvailable, InteractiveAlways:
+		return nil
+	default:
+		return cfg.fail(ExecMisconfigured, fmt.Sprintf("has the interactiveMode %q: set exec.interactiveMode to %s, %s or %s",
+			cfg.InteractiveMode, InteractiveNever, InteractiveIfAvailable, InteractiveAlways), nil)
+	}
+}
+
+func (cfg *ExecConfig) fail(kind ExecErrorKind, problem string, cause error) *ExecError {
+	return &ExecError{Kind: kind, Command: cfg.Command, Problem: problem, Err: cause}
+}
+
+// run runs the plugin once. The process is killed when ctx ends.
+func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
+	stdin, err := cfg.stdin()
+	if err != nil {
+		return nil, err
+	}
+	info, err := encodeExecRequest(cfg.APIVersion, cfg.Cluster, stdin != nil)
+	if err != nil {
+		return nil, cfg.fail(ExecMisconfigured, "has a cluster extension that is not valid JSON", err)
+	}
+	output := limitedBuffer{limit: maxExecOutput}
+	cmd := exec.CommandContext(ctx, cfg.Command, cfg.Args...)
+	cmd.Env = cfg.environment(info)
+	cmd.Stdout, cmd.Stderr = &output, cfg.stderr()
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
+	cmd.WaitDelay = execWaitDelay
+	err = cmd.Run()
+	if output.overflow {
+		return nil, cfg.fail(ExecBadOutput, fmt.Sprintf("printed more than %d bytes", maxExecOutput), err)
+	}
+	if err != nil {
+		return nil, cfg.runError(ctx, err)
+	}
+	credential, problem := decodeExecAnswer(cfg.APIVersion, output.data)
+	if problem != "" {
+		return nil, cfg.fail(ExecBadOutput, problem, nil)
+	}
+	return credential, nil
+}
+
+// stdin returns what the plugin reads from, nil if it may not speak with the user.
+func (cfg *ExecConfig) stdin() (*os.File, error) {
+	if cfg.InteractiveMode == InteractiveNever {
+		return nil, nil
+	}
+	if cfg.Stdin != nil {
+		return cfg.Stdin, nil
+	}
+	if isTerminal(os.Stdin) {
+		return os.Stdin, nil
+	}
+	if cfg.InteractiveMode == InteractiveAlways {
+		return nil, cfg.fail(ExecNotInteractive, "must ask the user, but standard input is not a terminal: run this program in a terminal", nil)
+	}
+	return nil, nil
+}
+
+// isTerminal takes any character device but /dev/null for a terminal, which is close enough: the answer decides only
+// whether the plugin gets our standard input.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+func (cfg *ExecConfig) stderr() io.Writer {
+	if cfg.Stderr != nil {
+		return cfg.Stderr
+	}
+	return os.Stderr
+}
+
+func (cfg *ExecConfig) environment(info string) []string {
+	env := os.Environ()
+	for _, v := range cfg.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return append(env, execInfoVariable+"="+info)
+}
+
+func (cfg *ExecConfig) runError(ctx context.Context, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return cfg.fail(ExecCanceled, "was stopped because nobody waits for it any more", ctx.Err())
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		missing := cfg.fail(ExecNotFound, "was not found: install it or correct its path", err)
+		missing.InstallHint = cfg.InstallHint
+		return missing
+	case errors.As(err, &exit):
+		return cfg.fail(ExecFailed, fmt.Sprintf("failed (%s): see what it wrote to standard error", exit.ProcessState), err)
+	default:
+		return cfg.fail(ExecFailed, "could not be run: "+plainCause(err).Error(), err)
+	}
+}
+
+// limitedBuffer keeps a plugin that has gone astray from filling our memory.
+type limitedBuffer struct {
+	data     []byte
+	limit    int
+	overflow bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if len(b.data)+len(p) > b.limit {
+		b.overflow = true
+		return 0, io.ErrShortBuffer
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
+}

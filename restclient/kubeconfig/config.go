@@ -1,0 +1,126 @@
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Config is the content of one kubeconfig file, or of several that have been merged.
+type Config struct {
+	// CurrentContext is the name of the context that is used unless another one is asked for. May be empty.
+	CurrentContext string
+
+	Clusters map[string]*Cluster
+	Users    map[string]*User
+	Contexts map[string]*Context
+}
+
+// Cluster says where an API server is and how it proves its identity.
+type Cluster struct {
+	Server                   string      `yaml:"server"`
+	TLSServerName            string      `yaml:"tls-server-name,omitempty"`
+	InsecureSkipTLSVerify    bool        `yaml:"insecure-skip-tls-verify,omitempty"`
+	CertificateAuthority     string      `yaml:"certificate-authority,omitempty"` // a file
+	CertificateAuthorityData Data        `yaml:"certificate-authority-data,omitempty"`
+	ProxyURL                 Secret      `yaml:"proxy-url,omitempty"` // may contain a password
+	DisableCompression       bool        `yaml:"disable-compression,omitempty"`
+	Extensions               []Extension `yaml:"extensions,omitempty"`
+
+	file string // where it comes from
+}
+
+// User holds the credentials of a user.
+type User struct {
+	Token                 Secret              `yaml:"token,omitempty"`
+	TokenFile             string              `yaml:"tokenFile,omitempty"`
+	ClientCertificate     string              `yaml:"client-certificate,omitempty"` // a file
+	ClientCertificateData Data                `yaml:"client-certificate-data,omitempty"`
+	ClientKey             string              `yaml:"client-key,omitempty"` // a file
+	ClientKeyData         Data                `yaml:"client-key-data,omitempty"`
+	Username              string              `yaml:"username,omitempty"`
+	Password              Secret              `yaml:"password,omitempty"`
+	Impersonate           string              `yaml:"as,omitempty"`
+	ImpersonateUID        string              `yaml:"as-uid,omitempty"`
+	ImpersonateGroups     []string            `yaml:"as-groups,omitempty"`
+	ImpersonateUserExtra  map[string][]string `yaml:"as-user-extra,omitempty"`
+	Exec                  *Exec               `yaml:"exec,omitempty"`
+	AuthProvider          *AuthProvider       `yaml:"auth-provider,omitempty"`
+
+	file string // where it comes from
+}
+
+// Exec describes an exec credential plugin.
+type Exec struct {
+	APIVersion         string    `yaml:"apiVersion"`
+	Command            string    `yaml:"command"`
+	Args               []Secret  `yaml:"args"`
+	Env                []ExecEnv `yaml:"env"`
+	InstallHint        string    `yaml:"installHint,omitempty"`
+	InteractiveMode    string    `yaml:"interactiveMode,omitempty"`
+	ProvideClusterInfo bool      `yaml:"provideClusterInfo"`
+}
+
+// Format shows the command, whatever the verb: without it, a verb that does not fit makes fmt print the fields raw.
+func (e *Exec) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[exec plugin %s]", e.Command) }
+
+// ExecEnv is an environment variable for an exec plugin.
+type ExecEnv struct {
+	Name  string `yaml:"name"`
+	Value Secret `yaml:"value"`
+}
+
+// AuthProvider names a plugin of a kind that was once compiled into kubectl. None is supported.
+type AuthProvider struct {
+	Name string `yaml:"name"`
+}
+
+// Context joins a cluster, a user and a namespace.
+type Context struct {
+	Cluster   string `yaml:"cluster"`
+	User      string `yaml:"user"`
+	Namespace string `yaml:"namespace,omitempty"`
+
+	file string // where it comes from
+}
+
+// Extension is something that another program keeps with a cluster.
+type Extension struct {
+	Name      string `yaml:"name"`
+	Extension any    `yaml:"extension"`
+}
+
+// Data holds the bytes that stand in the file in base64. fmt and encoding/json show only how many there are.
+type Data []byte
+
+// MarshalYAML writes base64.
+func (d Data) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(d), nil }
+
+// String shows the number of bytes.
+func (d Data) String() string { return fmt.Sprintf("[%d bytes]", len(d)) }
+
+// Format shows the number of bytes, whatever the verb.
+func (d Data) Format(f fmt.State, _ rune) { io.WriteString(f, d.String()) }
+
+// MarshalJSON writes the number of bytes.
+func (d Data) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// Secret is a string that fmt and encoding/json do not show.
+type Secret string
+
+const redacted = "[redacted]"
+
+// String hides everything but emptiness.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// Format hides everything but emptiness, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+
+// MarshalJSON hides everything but emptiness.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }

@@ -1,0 +1,50 @@
+// Package kubeconfig finds and reads the configuration that says which API server to speak to and who is asking, as
+// kubectl does.
+//
+// # Concept
+//
+// A kubeconfig file (https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/) lists
+// clusters, users, and contexts that join one of each with a namespace. [Load] looks for files in this order and takes
+// the first line that applies:
+//
+//  1. the file that is asked for ([Options].Path, the flag --kubeconfig), alone; it must exist;
+//  2. the files that the variable KUBECONFIG lists, merged; those that do not exist are skipped;
+//  3. $HOME/.kube/config;
+//  4. if nothing at all is written there: the service account of the pod in which the program runs.
+//
+// When files are merged the first one that defines a cluster, user or context counts, for the whole entry; the first
+// current-context counts. Relative paths are relative to the file in which they stand.
+//
+// The result is a restclient.Config, ready for restclient.New, and an [Info] that says where it came from and holds
+// warnings as data: this package writes to no terminal.
+//
+// # Guarantees
+//
+// No text that this package produces, in errors, warnings or by way of fmt, contains a token, password, key, argument
+// or environment value of a plugin, or any other quotation of a file. Fields that kubectl does not know are ignored.
+//
+// Where this package is stricter than kubectl: as-groups, as-uid and as-user-extra without as are an error (kubectl
+// ignores them and asks with all the rights of the user). Where it is more generous: a server without scheme is https if
+// anything about TLS is configured; credentials are also used over plain http to a loopback address (see
+// credentials.Allowed). Over plain http to another machine they are left out, with a warning. Auth providers, which
+// were once compiled into kubectl, are an error.
+//
+// A token beside a tokenFile is used while the file cannot be read. A token, password or client certificate switches the
+// exec plugin off.
+//
+// # Goroutines
+//
+// None. Everything here is a function of files and environment. A [Config] is plain data and has no lock.
+//
+// # Failure
+//
+// Each kind of mistake has an error type, and the text of each is one sentence that names file and entry and says what
+// to do: it can be printed as it is.
+//
+// # Testing
+//
+// The files in testdata are scenarios: files, environment, and what comes out of them. A fuzz test feeds the parser
+// with damaged files and looks for secrets in the errors.
+//
+// Next: package restclient/discovery
+package kubeconfig

@@ -1,0 +1,140 @@
+package kubeconfig
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// FileError says that a kubeconfig file cannot be read.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string {
+	if isNotExist(e.Err) {
+		return fmt.Sprintf("the kubeconfig file %s does not exist: give the path of one that does", e.Path)
+	}
+	return fmt.Sprintf("the kubeconfig file %s cannot be read (%v): correct that or give another file", e.Path, cause(e.Err))
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ParseError says where a kubeconfig file is malformed. It quotes nothing of the file.
+type ParseError struct {
+	Path    string // empty: not read from a file
+	Line    int    // 0: not known
+	Problem string // a clause
+}
+
+func (e *ParseError) Error() string {
+	where := "the kubeconfig"
+	if e.Path != "" {
+		where += " file " + e.Path
+	}
+	if e.Line > 0 {
+		where += fmt.Sprintf(", line %d", e.Line)
+	}
+	return where + ": " + e.Problem
+}
+
+// NoConfigError says that there is no configuration at all.
+type NoConfigError struct {
+	Searched []string // the files that were looked for; those that exist are empty
+}
+
+func (e *NoConfigError) Error() string {
+	where := ""
+	if len(e.Searched) > 0 {
+		where = " in " + strings.Join(e.Searched, ", ")
+	}
+	return "no configuration was found" + where + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
+}
+
+// ContextError says that the wanted context does not exist, or that none is wanted.
+type ContextError struct {
+	Name  string   // empty: no current-context, and none was asked for
+	Known []string // names of the contexts there are, sorted
+	Files []string
+}
+
+func (e *ContextError) Error() string {
+	files := strings.Join(e.Files, ", ")
+	if files == "" {
+		files = "any kubeconfig file"
+	}
+	advice := "define one there"
+	if len(e.Known) > 0 {
+		advice = "choose one of " + e.knownNames() + " with --context"
+	}
+	if e.Name == "" {
+		return fmt.Sprintf("no context is selected in %s: %s", files, advice)
+	}
+	return fmt.Sprintf("the context %q does not exist in %s: %s", e.Name, files, advice)
+}
+
+// maxKnown keeps the sentence readable for people with hundreds of clusters.
+const maxKnown = 10
+
+func (e *ContextError) knownNames() string {
+	names := make([]string, 0, maxKnown+1)
+	for name := range slices.Values(e.Known[:min(len(e.Known), maxKnown)]) {
+		names = append(names, fmt.Sprintf("%q", name))
+	}
+	if more := len(e.Known) - maxKnown; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// ReferenceError says that a context names a cluster or user that no file defines.
+type ReferenceError struct {
+	Context string
+	Entry   string // "cluster" or "user"
+	Name    string // empty: the context names none
+	File    string // that of the context
+}
+
+func (e *ReferenceError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("the context %q in %s names no %s: add one", e.Context, e.File, e.Entry)
+	}
+	return fmt.Sprintf("the context %q in %s names the %s %q, which is not defined: add it or correct the name", e.Context, e.File, e.Entry, e.Name)
+}
+
+// EntryError says that a cluster or a user is defined in a way that cannot work.
+type EntryError struct {
+	Entry   string // "cluster" or "user"
+	Name    string
+	File    string
+	Problem string // a clause that ends in what to do
+	Err     error  // may be nil
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("the %s %q in %s %s", e.Entry, e.Name, e.File, e.Problem)
+}
+
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// InClusterError says that this is a pod (KUBERNETES_SERVICE_HOST is set), but what the kubelet should have put there is
+// missing.
+type InClusterError struct {
+	Err error
+}
+
+func (e *InClusterError) Error() string {
+	return fmt.Sprintf("this is a pod without a usable service account (%v): set automountServiceAccountToken, or give a file with --kubeconfig", e.Err)
+}
+
+func (e *InClusterError) Unwrap() error { return e.Err }
+
+// cause takes verb and path off an error of package os: the sentence around it names the path already.
+func cause(err error) error {
+	if pathError, ok := err.(*fs.PathError); ok {
+		return pathError.Err
+	}
+	return err
+}

@@ -1,0 +1,37 @@
+package kubeconfig_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orrery/restclient/kubeconfig"
+)
+
+// A program asks for its configuration and prints where it came from. A mistake comes as a sentence for the user.
+func ExampleLoad() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "config")
+	demo := kubeconfig.Single("demo", kubeconfig.Cluster{Server: "http://127.0.0.1:8001"}, kubeconfig.User{Token: "s3cret"}, "team")
+	if err := demo.WriteFile(path); err != nil {
+		panic(err)
+	}
+
+	cfg, info, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(cfg.Host, info.Context, info.Namespace)
+	fmt.Println(cfg.Credentials)
+
+	_, _, err = kubeconfig.Load(kubeconfig.Options{Path: path, Context: "prod"})
+	fmt.Println(err.(*kubeconfig.ContextError).Known)
+	// Output:
+	// http://127.0.0.1:8001 demo team
+	// bearer token
+	// [demo]
+}

@@ -1,0 +1,202 @@
+package kubeconfig
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"orrery/restclient"
+)
+
+// Options say which configuration is wanted. The zero value is what kubectl does without flags.
+type Options struct {
+	// Path is the only file that is read (--kubeconfig), and must exist. Empty: the files of the variable KUBECONFIG
+	// merged, or $HOME/.kube/config if it is not set; and if there is nothing in them, the service account of the pod.
+	Path string
+
+	// Context is the name of the context to use (--context). Empty: the current-context of the file.
+	Context string
+
+	// Getenv replaces os.Getenv. It is asked for KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
+	Getenv func(string) string
+
+	// ServiceAccountDir replaces DefaultServiceAccountDir.
+	ServiceAccountDir string
+
+	// ExecStdin and ExecStderr are handed to exec plugins. Nil: see credentials.ExecConfig.
+	ExecStdin  *os.File
+	ExecStderr io.Writer
+}
+
+// Info says where a configuration comes from and what else stands there.
+type Info struct {
+	Files     []string // those that were read, in order; none inside a pod
+	InCluster bool     // the service account of the pod is used
+	Context   string
+	Cluster   string
+	User      string // may be empty: anonymous
+	Namespace string // that of the context or of the pod; "default" if there is none
+	Warnings  []Warning
+}
+
+// Warning is a remark about a configuration that works all the same.
+type Warning struct {
+	Kind WarningKind
+	Text string // one sentence; nothing secret
+}
+
+// WarningKind tells warnings apart.
+type WarningKind string
+
+const (
+	// WarningInsecure: the server's certificate is not verified.
+	WarningInsecure WarningKind = "Insecure"
+	// WarningCredentialsDropped: tokens and passwords are left out because they would travel in the clear.
+	WarningCredentialsDropped WarningKind = "CredentialsDropped"
+	// WarningIgnored: a field has no effect beside another one.
+	WarningIgnored WarningKind = "Ignored"
+	// WarningMissingFiles: none of the files in KUBECONFIG exists.
+	WarningMissingFiles WarningKind = "MissingFiles"
+)
+
+func (i *Info) warn(kind WarningKind, text string) {
+	i.Warnings = append(i.Warnings, Warning{Kind: kind, Text: text})
+}
+
+// Load finds the configuration, and makes of it what restclient.New wants. Host, TLS, Credentials, Proxy and
+// DisableCompression are set; the rest is left at zero.
+//
+// Info is never nil, not even beside an error: it tells how far Load came. The error is a [*FileError], [*ParseError],
+// [*NoConfigError], [*ContextError], [*ReferenceError], [*EntryError] or [*InClusterError], and its text a sentence for
+// the user.
+func Load(opts Options) (restclient.Config, *Info, error) {
+	info := &Info{Namespace: "default"}
+	cfg, searched, err := find(opts, info)
+	if err != nil {
+		return restclient.Config{}, info, err
+	}
+	if !cfg.isEmpty() {
+		loaded, err := cfg.load(opts, info)
+		return loaded, info, err
+	}
+	switch {
+	case opts.Path != "":
+		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another one"}
+	case opts.Context != "":
+		info.Context = opts.Context
+		err = &ContextError{Name: opts.Context, Files: searched}
+	case inCluster(opts):
+		loaded, err := loadInCluster(opts, info)
+		return loaded, info, err
+	default:
+		err = &NoConfigError{Searched: searched}
+	}
+	return restclient.Config{}, info, err
+}
+
+// find reads the files that count.
+func find(opts Options, info *Info) (cfg *Config, searched []string, err error) {
+	if opts.Path != "" {
+		cfg, err := ReadFile(opts.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		info.Files = []string{opts.Path}
+		return cfg, info.Files, nil
+	}
+	fromEnv := listOf(opts.getenv("KUBECONFIG"))
+	searched = fromEnv
+	if len(fromEnv) == 0 {
+		searched = opts.homeFile()
+	}
+	cfg, info.Files, err = readList(searched)
+	if len(fromEnv) > 0 && len(info.Files) == 0 && err == nil {
+		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
+	}
+	return cfg, searched, err
+}
+
+func (opts *Options) getenv(name string) string {
+	if opts.Getenv != nil {
+		return opts.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
+func (opts *Options) homeFile() []string {
+	home := opts.getenv("HOME")
+	if home == "" && opts.Getenv == nil {
+		home, _ = os.UserHomeDir() // where it is not called HOME
+	}
+	if home == "" {
+		return nil
+	}
+	return []string{filepath.Join(home, ".kube", "config")}
+}
+
+// load picks the context and translates its cluster and user.
+func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
+	info.Context = opts.Context
+	if info.Context == "" {
+		info.Context = cfg.CurrentContext
+	}
+	context := cfg.Contexts[info.Context]
+	if context == nil {
+		known := slices.Sorted(maps.Keys(cfg.Contexts))
+		return restclient.Config{}, &ContextError{Name: info.Context, Known: known, Files: info.Files}
+	}
+	info.Cluster, info.User = context.Cluster, context.User
+	if context.Namespace != "" {
+		info.Namespace = context.Namespace
+	}
+	cluster, user := cfg.Clusters[context.Cluster], cfg.Users[context.User]
+	if cluster == nil {
+		return restclient.Config{}, &ReferenceError{Context: info.Context, Entry: "cluster", Name: context.Cluster, File: context.file}
+	}
+	if user == nil {
+		if context.User != "" {
+			return restclient.Config{}, &ReferenceError{Context: info.Context, Entry: "user", Name: context.User, File: context.file}
+		}
+		user = &User{}
+	}
+	loader := &loader{opts: opts, info: info, cluster: cluster, user: user}
+	return loader.load()
+}
+
+// loader translates one cluster and one user.
+type loader struct {
+	opts    Options
+	info    *Info
+	cluster *Cluster
+	user    *User
+}
+
+func (l *loader) load() (restclient.Config, error) {
+	var cfg restclient.Config
+	server, err := l.serverURL()
+	if err != nil {
+		return cfg, err
+	}
+	if err := l.checkUser(); err != nil {
+		return cfg, err
+	}
+	cfg.Host, cfg.DisableCompression = server.String(), l.cluster.DisableCompression
+	if cfg.Proxy, err = l.proxy(); err != nil {
+		return cfg, err
+	}
+	if cfg.TLS, err = l.tls(); err != nil {
+		return cfg, err
+	}
+	cfg.Credentials, err = l.credentials(server)
+	return cfg, err
+}
+
+func (l *loader) clusterError(problem string, err error) error {
+	return &EntryError{Entry: "cluster", Name: l.info.Cluster, File: l.cluster.file, Problem: problem, Err: err}
+}
+
+func (l *loader) userError(problem string, err error) error {
+	return &EntryError{Entry: "user", Name: l.info.User, File: l.user.file, Problem: problem, Err: err}
+}

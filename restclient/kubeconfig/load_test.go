@@ -1,0 +1,92 @@
+package kubeconfig
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/credentials"
+)
+
+func TestEnvironmentOfTheProcess(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".kube", "config")
+	require.NoError(t, Single("k", Cluster{Server: "https://from-home"}, User{}, "").WriteFile(path))
+	t.Setenv("HOME", home)
+	t.Setenv("KUBECONFIG", "")
+	cfg, info, err := Load(Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "https://from-home", cfg.Host)
+	assert.Equal(t, []string{path}, info.Files)
+}
+
+func TestCausesCanBeAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config")
+
+	_, info, err := Load(Options{Path: path})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotNil(t, info)
+
+	pod := func(string) string { return "1" }
+	_, _, err = Load(Options{Getenv: pod, ServiceAccountDir: dir})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	var inCluster *InClusterError
+	require.ErrorAs(t, err, &inCluster)
+	var fileError *credentials.FileError
+	assert.ErrorAs(t, err, &fileError)
+
+	for _, user := range []User{{TokenFile: "none"}, {ClientCertificate: "none", ClientKey: "none"}} {
+		require.NoError(t, Single("k", Cluster{Server: "https://h"}, user, "").WriteFile(path))
+		_, _, err = Load(Options{Path: path})
+		assert.ErrorIs(t, err, fs.ErrNotExist)
+		assert.ErrorAs(t, err, new(*credentials.FileError))
+	}
+	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{ImpersonateUID: "1"}, "").WriteFile(path))
+	_, _, err = Load(Options{Path: path})
+	assert.ErrorIs(t, err, credentials.ErrNoImpersonatedUser)
+}
+
+func TestErrorsThatAreNotOfTheFileSystem(t *testing.T) {
+	err := &FileError{Path: "x", Err: errors.New("gone mad")}
+	assert.Equal(t, "the kubeconfig file x cannot be read (gone mad): correct that or give another file", err.Error())
+	assert.Equal(t, "the kubeconfig, line 2: wrong", (&ParseError{Line: 2, Problem: "wrong"}).Error())
+}
+
+// Each prefix is parsed to find the line of an error; a huge file must not make that take for ever.
+func TestHugeMalformedFile(t *testing.T) {
+	_, err := Parse([]byte(strings.Repeat("a: b\n", 100_000)+"]"), "")
+	var parseError *ParseError
+	require.ErrorAs(t, err, &parseError)
+	assert.Zero(t, parseError.Line)
+}
+
+// A bare command is looked up in PATH, one with a slash is relative to the file.
+func TestRelativeCommand(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config")
+	for command, want := range map[string]string{"aws": "aws", "./aws": filepath.Join(dir, "aws"), "/bin/aws": "/bin/aws"} {
+		require.NoError(t, Single("k", Cluster{}, User{Exec: &Exec{Command: command}}, "").WriteFile(path))
+		cfg, err := ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, want, cfg.Users["k"].Exec.Command)
+	}
+}
+
+// A relative path of the kubeconfig itself does not confuse the paths inside it.
+func TestRelativeKubeconfig(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	t.Chdir(dir)
+	require.NoError(t, os.Mkdir("sub", 0o700))
+	require.NoError(t, Single("k", Cluster{CertificateAuthority: "../ca.crt"}, User{}, "").WriteFile("sub/config"))
+	cfg, err := ReadFile("sub/config")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "ca.crt"), cfg.Clusters["k"].CertificateAuthority)
+}

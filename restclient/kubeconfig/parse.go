@@ -1,0 +1,131 @@
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document is a kubeconfig as it stands in the file, with lists of named entries instead of maps.
+type document struct {
+	APIVersion     string         `yaml:"apiVersion"`
+	Kind           string         `yaml:"kind"`
+	CurrentContext string         `yaml:"current-context"`
+	Clusters       []namedCluster `yaml:"clusters"`
+	Contexts       []namedContext `yaml:"contexts"`
+	Users          []namedUser    `yaml:"users"`
+}
+
+type namedCluster struct {
+	Name    string  `yaml:"name"`
+	Cluster Cluster `yaml:"cluster"`
+}
+
+type namedContext struct {
+	Name    string  `yaml:"name"`
+	Context Context `yaml:"context"`
+}
+
+type namedUser struct {
+	Name string `yaml:"name"`
+	User User   `yaml:"user"`
+}
+
+// Parse reads a kubeconfig in YAML or JSON. path is where it comes from, for error texts; it may be empty. Unknown
+// fields are ignored, paths are left as they are. An empty text is an empty Config. Every error is a [*ParseError].
+func Parse(text []byte, path string) (*Config, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil && !parseJSON(text, &root) {
+		return nil, syntaxError(text, err, path)
+	}
+	if root.Kind == 0 { // nothing but white space and comments
+		return newConfig(), nil
+	}
+	content := root.Content[0]
+	if content.ShortTag() == "!!null" {
+		return newConfig(), nil
+	}
+	if content.Kind != yaml.MappingNode {
+		return nil, &ParseError{Path: path, Line: content.Line, Problem: "this is not a kubeconfig, which begins with \"apiVersion: v1\" and \"kind: Config\""}
+	}
+	var doc document
+	if err := content.Decode(&doc); err != nil {
+		return nil, typeError(content, err, path)
+	}
+	if doc.Kind != "" && doc.Kind != "Config" || doc.APIVersion != "" && doc.APIVersion != "v1" {
+		return nil, &ParseError{Path: path, Problem: "this is not a kubeconfig of kind Config and apiVersion v1"}
+	}
+	return doc.config(path)
+}
+
+// parseJSON reads what is JSON but not YAML to package yaml: the escape sequence for a slash, and surrogate pairs.
+func parseJSON(text []byte, root *yaml.Node) bool {
+	var value any
+	if json.Unmarshal(text, &value) != nil {
+		return false
+	}
+	again, err := yaml.Marshal(value)
+	return err == nil && yaml.Unmarshal(again, root) == nil
+}
+
+func newConfig() *Config {
+	return &Config{Clusters: map[string]*Cluster{}, Users: map[string]*User{}, Contexts: map[string]*Context{}}
+}
+
+func (doc *document) config(path string) (*Config, error) {
+	cfg := newConfig()
+	cfg.CurrentContext = doc.CurrentContext
+	for _, c := range doc.Clusters {
+		c.Cluster.file = path
+		if !addEntry(cfg.Clusters, c.Name, c.Cluster) {
+			return nil, twice("cluster", c.Name, path)
+		}
+	}
+	for _, u := range doc.Users {
+		u.User.file = path
+		if !addEntry(cfg.Users, u.Name, u.User) {
+			return nil, twice("user", u.Name, path)
+		}
+	}
+	for _, c := range doc.Contexts {
+		c.Context.file = path
+		if !addEntry(cfg.Contexts, c.Name, c.Context) {
+			return nil, twice("context", c.Name, path)
+		}
+	}
+	return cfg, nil
+}
+
+func addEntry[E any](entries map[string]*E, name string, entry E) bool {
+	if _, exists := entries[name]; exists {
+		return false
+	}
+	entries[name] = &entry
+	return true
+}
+
+func twice(entry, name, path string) error {
+	return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", entry, name)}
+}
+
+// dataError is what UnmarshalYAML of Data returns, which does not know the name of its field.
+type dataError struct{ line, column int }
+
+func (e *dataError) Error() string { return "not base64" }
+
+// UnmarshalYAML reads base64, with or without line breaks.
+func (d *Data) UnmarshalYAML(node *yaml.Node) error {
+	if node.ShortTag() == "!!null" {
+		return nil
+	}
+	text := strings.Join(strings.Fields(node.Value), "")
+	decoded, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || node.Kind != yaml.ScalarNode {
+		return &dataError{node.Line, node.Column}
+	}
+	*d = decoded
+	return nil
+}

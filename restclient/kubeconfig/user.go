@@ -1,0 +1,203 @@
+package kubeconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+
+	"orrery/restclient"
+	"orrery/restclient/credentials"
+)
+
+// execExtension is the name of the cluster extension that is handed to exec plugins.
+const execExtension = "client.authentication.k8s.io/exec"
+
+func (u *User) hasToken() bool { return u.Token != "" || u.TokenFile != "" }
+func (u *User) hasBasic() bool { return u.Username != "" || u.Password != "" }
+func (u *User) hasCertificate() bool {
+	return u.ClientCertificate != "" || len(u.ClientCertificateData) > 0
+}
+func (u *User) hasKey() bool { return u.ClientKey != "" || len(u.ClientKeyData) > 0 }
+
+// checkUser finds what contradicts itself, whether or not it is going to be used.
+func (l *loader) checkUser() error {
+	u := l.user
+	switch {
+	case u.AuthProvider != nil:
+		return l.userError(fmt.Sprintf("uses the auth-provider %q, and auth providers are not supported: use an exec plugin, a token or a client certificate",
+			u.AuthProvider.Name), nil)
+	case u.hasToken() && u.hasBasic():
+		return l.userError("has a token as well as a username or password: remove one of them", nil)
+	case u.hasCertificate() && !u.hasKey():
+		return l.userError("has a client certificate without a key: add client-key or client-key-data", nil)
+	case u.Impersonate == "" && (u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0):
+		return l.userError("has as-uid, as-groups or as-user-extra without as: add the name of the user to impersonate", credentials.ErrNoImpersonatedUser)
+	}
+	l.warnAboutIgnored()
+	return nil
+}
+
+func (l *loader) warnAboutIgnored() {
+	u := l.user
+	ignored := func(field, because string) {
+		l.info.warn(WarningIgnored, fmt.Sprintf("%s of the user %q is ignored%s", field, l.info.User, because))
+	}
+	if u.hasKey() && !u.hasCertificate() {
+		ignored("the client key", ": there is no client certificate")
+	}
+	if u.ClientCertificate != "" && len(u.ClientCertificateData) > 0 {
+		ignored("client-certificate", " in favour of client-certificate-data")
+	}
+	if u.ClientKey != "" && len(u.ClientKeyData) > 0 {
+		ignored("client-key", " in favour of client-key-data")
+	}
+	if u.Exec != nil && (u.hasToken() || u.hasBasic() || u.hasCertificate()) {
+		ignored("exec", ": there are other credentials")
+	}
+}
+
+// credentials translates the user. Over plain http to another machine, or through a proxy, everything but impersonation is left
+// out, as kubectl does. Requests that lose their impersonation would have more rights than they should.
+func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
+	if !l.secureTransport(server) {
+		if u := l.user; u.hasToken() || u.hasBasic() || u.hasCertificate() || u.Exec != nil {
+			l.info.warn(WarningCredentialsDropped, fmt.Sprintf(
+				"the credentials of the user %q are not used, because the cluster %q is reached over plain http", l.info.User, l.info.Cluster))
+		}
+		return l.impersonation(), nil
+	}
+	certificate, err := l.certificate()
+	if err != nil {
+		return nil, err
+	}
+	header, err := l.header()
+	if err != nil {
+		return nil, err
+	}
+	var plugin restclient.Credentials
+	if l.user.Exec != nil && certificate == nil && header == nil {
+		if plugin, err = l.exec(server); err != nil {
+			return nil, err
+		}
+	}
+	return credentials.Join(certificate, header, plugin, l.impersonation()), nil
+}
+
+func (l *loader) secureTransport(server *url.URL) bool {
+	return credentials.Allowed(server) && (server.Scheme == "https" || l.cluster.ProxyURL == "")
+}
+
+func (l *loader) impersonation() restclient.Credentials {
+	u := l.user
+	if u.Impersonate == "" {
+		return nil
+	}
+	return &credentials.Impersonation{
+		UserName: u.Impersonate, UID: u.ImpersonateUID, Groups: u.ImpersonateGroups, Extra: u.ImpersonateUserExtra,
+	}
+}
+
+func (l *loader) certificate() (restclient.Credentials, error) {
+	u := l.user
+	if !u.hasCertificate() {
+		return nil, nil
+	}
+	certificate, err := credentials.NewCertificate(credentials.CertificateConfig{
+		CertData: u.ClientCertificateData, CertFile: u.ClientCertificate,
+		KeyData: u.ClientKeyData, KeyFile: u.ClientKey,
+	})
+	if err != nil {
+		return nil, l.credentialError(err, "correct client-certificate and client-key")
+	}
+	return certificate, nil
+}
+
+func (l *loader) header() (restclient.Credentials, error) {
+	u := l.user
+	switch {
+	case u.hasBasic():
+		return credentials.NewBasic(u.Username, string(u.Password)), nil
+	case u.TokenFile != "":
+		tokenFile, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: u.TokenFile, Fallback: string(u.Token)})
+		if err != nil {
+			return nil, l.credentialError(err, "correct tokenFile")
+		}
+		return tokenFile, nil
+	case u.Token != "":
+		token, err := credentials.NewToken(string(u.Token))
+		if err != nil {
+			return nil, l.credentialError(err, "paste the token again")
+		}
+		return token, nil
+	default:
+		return nil, nil
+	}
+}
+
+func (l *loader) credentialError(err error, advice string) error {
+	return l.userError(fmt.Sprintf("has credentials that do not work (%v): %s", err, advice), err)
+}
+
+func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
+	e := l.user.Exec
+	cfg := credentials.ExecConfig{
+		APIVersion: e.APIVersion, Command: e.Command, InstallHint: e.InstallHint,
+		InteractiveMode: credentials.InteractiveMode(e.InteractiveMode),
+		Stdin:           l.opts.ExecStdin, Stderr: l.opts.ExecStderr,
+	}
+	for _, arg := range e.Args {
+		cfg.Args = append(cfg.Args, string(arg))
+	}
+	for _, env := range e.Env {
+		cfg.Env = append(cfg.Env, credentials.EnvVar{Name: env.Name, Value: string(env.Value)})
+	}
+	if e.ProvideClusterInfo {
+		cluster, err := l.execCluster(server)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Cluster = cluster
+	}
+	plugin, err := credentials.NewExec(cfg)
+	if err != nil {
+		return nil, l.execError(err)
+	}
+	return plugin, nil
+}
+
+// execError says the same as credentials.ExecError with the user in front.
+func (l *loader) execError(err error) error {
+	var execError *credentials.ExecError
+	if errors.As(err, &execError) {
+		return l.userError("has an exec plugin that "+execError.Problem, err)
+	}
+	return l.userError("has an exec plugin that does not work", err)
+}
+
+func (l *loader) execCluster(server *url.URL) (*credentials.ExecCluster, error) {
+	c := l.cluster
+	cluster := &credentials.ExecCluster{
+		Server: server.String(), TLSServerName: c.TLSServerName, InsecureSkipTLSVerify: c.InsecureSkipTLSVerify,
+		CertificateAuthorityData: c.CertificateAuthorityData, ProxyURL: string(c.ProxyURL), DisableCompression: c.DisableCompression,
+	}
+	if len(cluster.CertificateAuthorityData) == 0 && c.CertificateAuthority != "" {
+		data, err := os.ReadFile(c.CertificateAuthority)
+		if err != nil {
+			return nil, l.clusterError(fmt.Sprintf("has the certificate-authority %s, which cannot be read: correct the path or its permissions", c.CertificateAuthority), err)
+		}
+		cluster.CertificateAuthorityData = data
+	}
+	for _, extension := range c.Extensions {
+		if extension.Name != execExtension {
+			continue
+		}
+		config, err := json.Marshal(extension.Extension)
+		if err != nil {
+			return nil, l.clusterError(fmt.Sprintf("has the extension %s, which cannot be written as JSON: give its fields names that are strings", execExtension), nil)
+		}
+		cluster.Config = config
+	}
+	return cluster, nil
+}
