@@ -1,0 +1,89 @@
+package deltafifotest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"orrery/deltafifo"
+)
+
+// Consumer is the store behind a queue, and a handler that keeps a journal. Its zero value is
+// ready. It does what an informer does with deltas: the store, not the delta's type, decides
+// whether something is an addition or an update. All methods may be called from any goroutine.
+type Consumer struct {
+	mu      sync.Mutex
+	objects map[string]*Object
+	journal []string
+}
+
+// NewConsumer returns a Consumer that holds these objects and has told nobody about them.
+func NewConsumer(objects ...*Object) *Consumer {
+	c := &Consumer{objects: make(map[string]*Object)}
+	for _, o := range objects {
+		c.objects[o.Name] = o
+	}
+	return c
+}
+
+// Process applies the deltas to the store; pass it to Pop.
+func (c *Consumer) Process(key string, deltas deltafifo.Deltas[*Object], _ bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.objects == nil {
+		c.objects = make(map[string]*Object)
+	}
+	for _, d := range deltas {
+		old, known := c.objects[key]
+		switch {
+		case d.Type == deltafifo.Deleted:
+			delete(c.objects, key)
+			c.journal = append(c.journal, fmt.Sprintf("delete %s", d.Object))
+		case known:
+			c.objects[key] = d.Object
+			c.journal = append(c.journal, fmt.Sprintf("update %s %s", old, d.Object))
+		default:
+			c.objects[key] = d.Object
+			c.journal = append(c.journal, fmt.Sprintf("add %s", d.Object))
+		}
+	}
+	return nil
+}
+
+// ListKeys returns the keys of the store, sorted.
+func (c *Consumer) ListKeys() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys := make([]string, 0, len(c.objects))
+	for key := range c.objects {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// GetByKey returns the object with this key, and whether there is one.
+func (c *Consumer) GetByKey(key string) (*Object, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.objects[key]
+	return o, ok
+}
+
+// Objects returns the content of the store as text, sorted by key: "a@1".
+func (c *Consumer) Objects() []string {
+	texts := []string{}
+	for _, key := range c.ListKeys() {
+		if o, ok := c.GetByKey(key); ok {
+			texts = append(texts, o.String())
+		}
+	}
+	return texts
+}
+
+// Journal returns what a handler has been told so far: "add a@1", "update a@1 a@2", "delete a@2".
+func (c *Consumer) Journal() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.journal)
+}

@@ -1,0 +1,255 @@
+package deltafifotest
+
+import (
+	"errors"
+	"sync"
+
+	"orrery/deltafifo"
+)
+
+// Naive is a DeltaFIFO with one lock that it holds for everything, the process function
+// included, as the original does. Nothing can change while something is processed, so the store
+// is always right and no case needs thought; the price is that whoever puts something in waits
+// for whoever takes something out, that process cannot call the queue, and that a list of 100,000
+// objects stops everybody. Read it first, then package deltafifo.
+type Naive struct {
+	cfg deltafifo.Config[*Object]
+
+	mu      sync.Mutex
+	changed sync.Cond
+
+	// items holds the deltas of each waiting key, and queue the keys in order of their first
+	// delta: a key is in both or in neither.
+	items map[string]deltafifo.Deltas[*Object]
+	queue []string
+
+	populated bool
+	// initial holds the keys of the initial population that were not processed yet.
+	initial map[string]bool
+	synced  chan struct{}
+	closed  bool
+}
+
+// NewNaive returns an empty queue. Config.Trace is not used.
+func NewNaive(cfg deltafifo.Config[*Object]) *Naive {
+	n := &Naive{
+		cfg:     cfg,
+		items:   make(map[string]deltafifo.Deltas[*Object]),
+		initial: make(map[string]bool),
+		synced:  make(chan struct{}),
+	}
+	n.changed.L = &n.mu
+	return n
+}
+
+// Add queues that obj exists.
+func (n *Naive) Add(obj *Object) error { return n.enqueue(deltafifo.Added, obj) }
+
+// Update queues that obj changed.
+func (n *Naive) Update(obj *Object) error { return n.enqueue(deltafifo.Updated, obj) }
+
+// Delete queues that obj is gone, if anybody knows it.
+func (n *Naive) Delete(obj *Object) error { return n.enqueue(deltafifo.Deleted, obj) }
+
+func (n *Naive) enqueue(typ deltafifo.DeltaType, obj *Object) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key, obj, err := n.admit(obj)
+	if err != nil {
+		return err
+	}
+	if n.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	n.populated = true
+	n.checkSyncedLocked()
+	if typ == deltafifo.Deleted && len(n.items[key]) == 0 && !n.known(key) {
+		return nil
+	}
+	n.pushLocked(key, deltafifo.Delta[*Object]{Type: typ, Object: obj})
+	return nil
+}
+
+func (n *Naive) admit(obj *Object) (string, *Object, error) {
+	key, err := n.cfg.KeyFunc(obj)
+	if err != nil {
+		return "", nil, &deltafifo.KeyError{Obj: obj, Err: err}
+	}
+	if n.cfg.Transform != nil {
+		if obj, err = n.cfg.Transform(obj); err != nil {
+			return "", nil, &deltafifo.TransformError{Key: key, Err: err}
+		}
+	}
+	return key, obj, nil
+}
+
+func (n *Naive) known(key string) bool {
+	if n.cfg.KnownObjects == nil {
+		return false
+	}
+	_, exists := n.cfg.KnownObjects.GetByKey(key)
+	return exists
+}
+
+func (n *Naive) pushLocked(key string, d deltafifo.Delta[*Object]) {
+	deltas, waits := n.items[key]
+	if !waits {
+		n.queue = append(n.queue, key)
+	}
+	last := len(deltas) - 1
+	switch {
+	case last < 0 || deltas[last].Type != deltafifo.Deleted || d.Type != deltafifo.Deleted:
+		deltas = append(deltas, d)
+	case deltas[last].Tombstone != nil:
+		deltas[last] = d
+	}
+	n.items[key] = deltas
+	n.changed.Broadcast()
+}
+
+func (n *Naive) buryLocked(key string, lastSeen *Object) {
+	n.pushLocked(key, deltafifo.Delta[*Object]{
+		Type:      deltafifo.Deleted,
+		Object:    lastSeen,
+		Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: key, Obj: lastSeen},
+	})
+}
+
+// Replace queues the items and buries everything else that waits or is known.
+func (n *Naive) Replace(items []*Object, _ string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	keys := make([]string, len(items))
+	objects := make([]*Object, len(items))
+	listed := make(map[string]bool)
+	for i, item := range items {
+		var err error
+		if keys[i], objects[i], err = n.admit(item); err != nil {
+			return err
+		}
+		listed[keys[i]] = true
+	}
+	if n.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	for i, key := range keys {
+		n.pushLocked(key, deltafifo.Delta[*Object]{Type: deltafifo.Replaced, Object: objects[i]})
+	}
+	for _, key := range n.queue {
+		if newest, _ := n.items[key].Newest(); !listed[key] {
+			n.buryLocked(key, newest.Object)
+		}
+	}
+	if n.cfg.KnownObjects != nil {
+		for _, key := range n.cfg.KnownObjects.ListKeys() {
+			if _, waits := n.items[key]; !waits && !listed[key] {
+				lastSeen, _ := n.cfg.KnownObjects.GetByKey(key)
+				n.buryLocked(key, lastSeen)
+			}
+		}
+	}
+	if !n.populated {
+		n.populated = true
+		for _, key := range n.queue {
+			n.initial[key] = true
+		}
+	}
+	n.checkSyncedLocked()
+	return nil
+}
+
+// Resync queues a Sync for each known key that does not wait.
+func (n *Naive) Resync() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	if n.cfg.KnownObjects == nil {
+		return nil
+	}
+	for _, key := range n.cfg.KnownObjects.ListKeys() {
+		obj, exists := n.cfg.KnownObjects.GetByKey(key)
+		if _, waits := n.items[key]; exists && !waits {
+			n.pushLocked(key, deltafifo.Delta[*Object]{Type: deltafifo.Sync, Object: obj})
+		}
+	}
+	return nil
+}
+
+// Pop hands out the deltas of the key that has waited longest.
+func (n *Naive) Pop(process func(string, deltafifo.Deltas[*Object], bool) error) (deltafifo.Deltas[*Object], error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.queue) == 0 {
+		if n.closed {
+			return nil, deltafifo.ErrFIFOClosed
+		}
+		n.changed.Wait()
+	}
+	key := n.queue[0]
+	n.queue = n.queue[1:]
+	deltas := n.items[key]
+	delete(n.items, key)
+
+	requeued := false
+	defer func() {
+		if !requeued {
+			delete(n.initial, key)
+			n.checkSyncedLocked()
+		}
+	}()
+	err := process(key, deltas, n.initial[key])
+	if again, ok := errors.AsType[*deltafifo.ErrRequeue](err); ok && !n.closed {
+		requeued = true
+		n.items[key] = deltas
+		n.queue = append(n.queue, key)
+		err = again.Err
+	}
+	return deltas, err
+}
+
+func (n *Naive) checkSyncedLocked() {
+	if n.populated && len(n.initial) == 0 && !n.HasSynced() {
+		close(n.synced)
+	}
+}
+
+// HasSynced reports whether the initial population has been processed.
+func (n *Naive) HasSynced() bool {
+	select {
+	case <-n.synced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Synced returns a channel that is closed when HasSynced becomes true.
+func (n *Naive) Synced() <-chan struct{} { return n.synced }
+
+// Close lets the queue run dry.
+func (n *Naive) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+	n.changed.Broadcast()
+}
+
+// IsClosed reports whether Close was called.
+func (n *Naive) IsClosed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed
+}
+
+// Waiting returns the waiting keys in order, each with its deltas as text.
+func (n *Naive) Waiting() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	texts := []string{}
+	for _, key := range n.queue {
+		texts = append(texts, key+": "+DescribeAll(n.items[key]))
+	}
+	return texts
+}

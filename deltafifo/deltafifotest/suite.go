@@ -1,0 +1,152 @@
+package deltafifotest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+// Run puts the implementation through the contract, one subtest per behaviour.
+func Run(t *testing.T, impl Implementation) {
+	t.Helper()
+	for c, reason := range impl.Lacks {
+		require.Contains(t, Capabilities, c, "an unknown capability")
+		require.NotEmpty(t, reason, "why is %s lacking?", c)
+	}
+	for _, group := range []struct {
+		name  string
+		tests []behaviour
+	}{
+		{"Order", orderTests},
+		{"Replace", replaceTests},
+		{"Resync", resyncTests},
+		{"Synced", syncedTests},
+		{"Pop", popTests},
+		{"During", duringTests},
+		{"Errors", errorTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, b := range group.tests {
+				t.Run(b.name, func(t *testing.T) { b.test(t, impl) })
+			}
+		})
+	}
+}
+
+type behaviour struct {
+	name string
+	test func(t *testing.T, impl Implementation)
+}
+
+// rig is a queue with a consumer behind it, and the short words in which the tests are written.
+type rig struct {
+	t        *testing.T
+	queue    Queue
+	consumer *Consumer
+}
+
+// newRig returns an empty queue before a consumer that knows these objects.
+func newRig(t *testing.T, impl Implementation, known ...*Object) *rig {
+	c := NewConsumer(known...)
+	return &rig{
+		t:        t,
+		consumer: c,
+		queue:    impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: c}),
+	}
+}
+
+// newBlindRig is newRig without known objects.
+func newBlindRig(t *testing.T, impl Implementation) *rig {
+	return &rig{
+		t:        t,
+		consumer: NewConsumer(),
+		queue:    impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc}),
+	}
+}
+
+func (r *rig) add(name string, version int) {
+	r.t.Helper()
+	assert.NoError(r.t, r.queue.Add(Obj(name, version)))
+}
+
+func (r *rig) update(name string, version int) {
+	r.t.Helper()
+	assert.NoError(r.t, r.queue.Update(Obj(name, version)))
+}
+
+func (r *rig) delete(name string, version int) {
+	r.t.Helper()
+	assert.NoError(r.t, r.queue.Delete(Obj(name, version)))
+}
+
+func (r *rig) replace(items ...*Object) {
+	r.t.Helper()
+	assert.NoError(r.t, r.queue.Replace(items, "1"))
+}
+
+func (r *rig) resync() {
+	r.t.Helper()
+	assert.NoError(r.t, r.queue.Resync())
+}
+
+// pop hands one key to the consumer and returns what it got, as text: "a: Added a@1".
+func (r *rig) pop() string {
+	r.t.Helper()
+	text := ""
+	_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+		text = key + ": " + DescribeAll(d)
+		return r.consumer.Process(key, d, initial)
+	})
+	require.NoError(r.t, err)
+	return text
+}
+
+// popDuring is pop, with something that happens while the consumer has the deltas in hand and
+// the store does not show them yet.
+func (r *rig) popDuring(during func()) string {
+	r.t.Helper()
+	text := ""
+	_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+		text = key + ": " + DescribeAll(d)
+		during()
+		return r.consumer.Process(key, d, initial)
+	})
+	require.NoError(r.t, err)
+	return text
+}
+
+// drain closes the queue and returns everything that it still hands out.
+func (r *rig) drain() []string {
+	r.t.Helper()
+	r.queue.Close()
+	texts := []string{}
+	for {
+		_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+			texts = append(texts, key+": "+DescribeAll(d))
+			return r.consumer.Process(key, d, initial)
+		})
+		if errors.Is(err, deltafifo.ErrFIFOClosed) {
+			return texts
+		}
+		require.NoError(r.t, err)
+	}
+}
+
+// expect asserts what waits, in order, and ends the queue.
+func (r *rig) expect(want ...string) {
+	r.t.Helper()
+	if want == nil {
+		want = []string{}
+	}
+	assert.Equal(r.t, want, r.drain())
+}
+
+// expectAnyOrder is expect where the order between keys is the store's, which has none.
+func (r *rig) expectAnyOrder(want ...string) {
+	r.t.Helper()
+	assert.ElementsMatch(r.t, want, r.drain())
+}

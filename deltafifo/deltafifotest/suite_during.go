@@ -1,0 +1,237 @@
+package deltafifotest
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+// duringTests are about what happens to a key while a consumer has it in hand: it waits no longer
+// and the store does not show it yet. An implementation that locks everybody out meanwhile does
+// it all afterwards; what comes of it has to be the same.
+var duringTests = []behaviour{
+	{"AnUpdateIsToldNext", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		assert.Equal(t, "a: Added a@1", r.popWhile(impl, func() { r.update("a", 2) }))
+		r.expect("a: Updated a@2")
+	}},
+	{"ADeletionOfWhatIsBeingAddedIsTold", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.delete("a", 2) })
+		r.expect("a: Deleted a@2")
+		assert.Empty(t, r.consumer.Objects())
+	}},
+	{"ADeletionOfWhatIsBeingDeletedIsNoNews", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.popWhile(impl, func() { r.delete("a", 2) })
+		r.expect()
+	}},
+	{"DeletedAndAddedAgainWhileBeingDeleted", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.popWhile(impl, func() {
+			r.delete("a", 2)
+			r.add("a", 3)
+		})
+		r.expect("a: Added a@3")
+		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
+	}},
+	{"AListWithoutWhatIsBeingAddedBuriesIt", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		r.popWhile(impl, func() { r.replace(Obj("b", 1)) })
+		r.expect("b: Added b@1, Replaced b@1", "a: Deleted a@1 (inferred)")
+		assert.Equal(t, []string{"b@1"}, r.consumer.Objects())
+	}},
+	{"AListWithoutWhatIsBeingDeletedIsNoNews", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.popWhile(impl, func() { r.replace(Obj("b", 1)) })
+		r.expect("b: Replaced b@1")
+		assert.Equal(t, []string{"delete a@2", "add b@1"}, r.consumer.Journal())
+	}},
+	{"AListWithWhatIsBeingAddedTellsItAgain", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.replace(Obj("a", 2)) })
+		r.expect("a: Replaced a@2")
+	}},
+	{"AListWithWhatIsBeingDeletedBringsItBack", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 1)
+		r.popWhile(impl, func() { r.replace(Obj("a", 2)) })
+		r.expect("a: Replaced a@2")
+		assert.Equal(t, []string{"a@2"}, r.consumer.Objects())
+	}},
+	{"AListAndWhatCameAfterIt", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() {
+			r.replace()
+			r.add("a", 3)
+		})
+		r.expect("a: Deleted a@1 (inferred), Added a@3")
+	}},
+	{"AListWithoutAStoreBuriesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
+		r := newBlindRig(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.replace() })
+		if impl.has(t, FreeProducers) {
+			r.expect("a: Deleted a@1 (inferred)")
+		} else {
+			r.expect() // the call waited until nothing was left that it could know of
+		}
+	}},
+	{"AListWithoutAStoreDoesNotBuryWhatIsBeingDeleted", func(t *testing.T, impl Implementation) {
+		r := newBlindRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.popWhile(impl, func() { r.replace() })
+		r.expect()
+	}},
+	{"AResyncDoesNotBringTheOldStateBack", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 1))
+		r.update("a", 2)
+		r.popWhile(impl, r.resync)
+		if impl.has(t, FreeProducers) {
+			r.expect("b: Sync b@1") // a has just been told
+		} else {
+			r.expectAnyOrder("a: Sync a@2", "b: Sync b@1")
+		}
+		assert.Equal(t, []string{"a@2", "b@1"}, r.consumer.Objects())
+	}},
+	{"AResyncDoesNotBringTheDeletedBack", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.popWhile(impl, r.resync)
+		r.expect()
+		assert.Empty(t, r.consumer.Objects())
+	}},
+	{"AFailedAdditionNeedNotBeBuried", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.failWhile(impl, errProcess, func() { r.replace() })
+		r.expect()
+	}},
+	{"AFailedDeletionIsInferredAgain", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 1)
+		r.failWhile(impl, errProcess, func() { r.replace() })
+		r.expect("a: Deleted a@1 (inferred)")
+		assert.Empty(t, r.consumer.Objects())
+	}},
+	{"WhatIsPutBackGoesBeforeWhatCameIn", func(t *testing.T, impl Implementation) {
+		if !impl.has(t, Requeue) {
+			r := newRig(t, impl, Obj("a", 1))
+			r.delete("a", 2)
+			r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.add("a", 3) })
+			r.expect("a: Added a@3")
+			assert.Equal(t, []string{"update a@1 a@3"}, r.consumer.Journal(), "the deletion is lost")
+			return
+		}
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.add("a", 3) })
+		r.expect("a: Deleted a@2, Added a@3")
+		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
+	}},
+	{"WhatIsPutBackIsBuriedByTheListThatCameMeanwhile", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.replace() })
+		if impl.has(t, Requeue) {
+			r.expect("a: Added a@1, Deleted a@1 (inferred)")
+		} else {
+			r.expect()
+		}
+		assert.Empty(t, r.consumer.Objects())
+	}},
+	{"ADeletionPutBackCollapsesWithTheNextOne", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.replace() })
+		if impl.has(t, Requeue) {
+			r.expect("a: Deleted a@2")
+		} else {
+			r.expect("a: Deleted a@1 (inferred)")
+		}
+		assert.Empty(t, r.consumer.Objects())
+	}},
+	{"AListBetweenTwoPops", func(t *testing.T, impl Implementation) {
+		// Not during, but right after: the store shows a, nothing waits for it.
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.pop()
+		r.replace()
+		r.expect("a: Deleted a@1 (inferred)")
+	}},
+}
+
+// popWhile is pop, with calls that somebody else makes while the consumer has the deltas in hand.
+// They are over when it returns; an implementation without FreeProducers holds them up until the
+// consumer is done.
+func (r *rig) popWhile(impl Implementation, calls func()) string {
+	r.t.Helper()
+	done := make(chan struct{})
+	text := r.popDuring(func() { r.meanwhile(impl, calls, done) })
+	<-done
+	return text
+}
+
+// failWhile is popWhile with a consumer that leaves the store alone and returns err.
+func (r *rig) failWhile(impl Implementation, err error, calls func()) {
+	r.t.Helper()
+	done := make(chan struct{})
+	_, got := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		r.meanwhile(impl, calls, done)
+		return err
+	})
+	<-done
+	if requeue, ok := err.(*deltafifo.ErrRequeue); ok && impl.has(r.t, Requeue) {
+		require.Equal(r.t, requeue.Err, got)
+	} else {
+		require.ErrorIs(r.t, got, err)
+	}
+}
+
+func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
+	go func() {
+		defer close(done)
+		calls()
+	}()
+	if impl.has(r.t, FreeProducers) {
+		<-done
+	}
+}
+
+// assertBlocked asserts that an Add waits for the process function that is running.
+func assertBlocked(t *testing.T, impl Implementation) {
+	t.Helper()
+	r := newRig(t, impl)
+	r.add("slow", 1)
+	done := make(chan struct{})
+	r.popDuring(func() {
+		go func() {
+			defer close(done)
+			r.add("a", 1)
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			assert.Fail(t, "Add did not wait: the implementation has FreeProducers")
+		default:
+		}
+	})
+	<-done
+	r.expect("a: Added a@1")
+}

@@ -1,0 +1,105 @@
+package deltafifotest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var orderTests = []behaviour{
+	{"KeysComeOutInOrderOfTheirFirstDelta", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		r.update("a", 2)
+		r.add("c", 1)
+		r.update("b", 2)
+		r.expect("a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1")
+	}},
+	{"NoDeltaJumpsTheLine", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("foo", 10)
+		r.add("bar", 1)
+		r.add("foo", 11)
+		r.add("foo", 13)
+		r.add("zab", 30)
+		assert.Equal(t, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
+		r.add("foo", 14) // has been out, so it queues up again behind the others
+		assert.Equal(t, "bar: Added bar@1", r.pop())
+		r.expect("zab: Added zab@30", "foo: Added foo@14")
+	}},
+	{"EveryStepIsKept", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.update("a", 2)
+		r.update("a", 2)
+		r.delete("a", 3)
+		r.add("a", 4)
+		r.add("a", 5)
+		r.expect("a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5")
+	}},
+	{"AdjacentDeletionsCollapse/WatchedTwice", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.delete("a", 3)
+		r.expect("a: Added a@1, Deleted a@2")
+	}},
+	{"AdjacentDeletionsCollapse/WatchedThenInferred", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.replace()
+		r.expect("a: Added a@1, Deleted a@2")
+	}},
+	{"AdjacentDeletionsCollapse/InferredThenWatched", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace()
+		r.delete("a", 2)
+		r.expect("a: Added a@1, Deleted a@2")
+	}},
+	{"AdjacentDeletionsCollapse/InferredTwice", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace()
+		r.replace()
+		r.expect("a: Added a@1, Deleted a@1 (inferred)")
+	}},
+	{"DeletionsWithSomethingBetweenStay", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.add("a", 3)
+		r.delete("a", 4)
+		r.expect("a: Added a@1, Deleted a@2, Added a@3, Deleted a@4")
+	}},
+	{"DeletionOfTheUnknownIsNoNews", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("known", 1))
+		r.delete("unknown", 1)
+		r.delete("known", 2)
+		r.expect("known: Deleted known@2")
+	}},
+	{"DeletionIsNoNewsASecondTime", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		assert.Equal(t, "a: Deleted a@2", r.pop())
+		r.delete("a", 2)
+		r.expect()
+	}},
+	{"DeletionOfWhatOnlyWaitsIsTold", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.delete("a", 2)
+		r.expect("a: Added a@1, Deleted a@2")
+	}},
+	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
+		r := newBlindRig(t, impl)
+		r.delete("a", 1)
+		r.add("b", 1)
+		r.delete("b", 2)
+		assert.Equal(t, "b: Added b@1, Deleted b@2", r.pop())
+		r.delete("b", 3)
+		r.expect()
+	}},
+}

@@ -1,0 +1,238 @@
+package deltafifotest
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+var errProcess = errors.New("the consumer cannot")
+
+var popTests = []behaviour{
+	{"ReturnsWhatProcessGotAndSaid", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.update("a", 2)
+		var got deltafifo.Deltas[*Object]
+		deltas, err := r.queue.Pop(func(_ string, d deltafifo.Deltas[*Object], _ bool) error {
+			got = d
+			return errProcess
+		})
+		assert.ErrorIs(t, err, errProcess)
+		assert.Equal(t, got, deltas)
+		assert.Equal(t, "Added a@1, Updated a@2", DescribeAll(deltas))
+		r.expect() // an error like this one puts nothing back
+	}},
+	{"WaitsForSomethingToTell", func(t *testing.T, impl Implementation) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, impl)
+			popped := false
+			go func() {
+				r.pop()
+				popped = true
+			}()
+			synctest.Wait()
+			assert.False(t, popped)
+			r.add("a", 1)
+			synctest.Wait()
+			assert.True(t, popped)
+		})
+	}},
+	{"EachKeyGoesToOneOfSeveralPops", func(t *testing.T, impl Implementation) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, impl)
+			var popped atomic.Int32
+			for range 3 {
+				go func() {
+					r.pop()
+					popped.Add(1)
+				}()
+			}
+			synctest.Wait()
+			r.replace(Obj("a", 1), Obj("b", 1))
+			synctest.Wait()
+			assert.EqualValues(t, 2, popped.Load())
+			r.add("c", 1)
+			synctest.Wait()
+			assert.EqualValues(t, 3, popped.Load())
+		})
+	}},
+	{"OneProcessFunctionRunsAtATime", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		const keys, consumers = 300, 3
+		items := make([]*Object, keys)
+		for i := range items {
+			items[i] = Obj(string(rune('a'+i%26))+string(rune('0'+i/26)), i)
+		}
+		r.replace(items...)
+		r.queue.Close()
+		var running, overlaps, popped atomic.Int32
+		done := make(chan struct{})
+		for range consumers {
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for {
+					_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+						if running.Add(1) > 1 {
+							overlaps.Add(1)
+						}
+						popped.Add(1)
+						running.Add(-1)
+						return nil
+					})
+					if err != nil {
+						return
+					}
+				}
+			}()
+		}
+		for range consumers {
+			<-done
+		}
+		assert.EqualValues(t, keys, popped.Load())
+		assert.Zero(t, overlaps.Load())
+	}},
+	{"CloseWakesEverybody", func(t *testing.T, impl Implementation) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, impl)
+			var closed atomic.Int32
+			for range 3 {
+				go func() {
+					if _, err := r.queue.Pop(r.consumer.Process); errors.Is(err, deltafifo.ErrFIFOClosed) {
+						closed.Add(1)
+					}
+				}()
+			}
+			synctest.Wait()
+			assert.False(t, r.queue.IsClosed())
+			r.queue.Close()
+			synctest.Wait()
+			assert.EqualValues(t, 3, closed.Load())
+			assert.True(t, r.queue.IsClosed())
+		})
+	}},
+	{"AClosedQueueRunsDry", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		r.queue.Close()
+		r.queue.Close()
+		r.expect("a: Added a@1", "b: Added b@1")
+		_, err := r.queue.Pop(r.consumer.Process)
+		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed, "and stays closed")
+	}},
+	{"NothingComesInAfterClose", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.queue.Close()
+		if !impl.has(t, RefusesAfterClose) {
+			require.NoError(t, r.queue.Add(Obj("b", 1)))
+			assert.Equal(t, "b: Added b@1", r.pop())
+			return
+		}
+		assert.ErrorIs(t, r.queue.Add(Obj("b", 1)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(t, r.queue.Update(Obj("a", 2)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(t, r.queue.Delete(Obj("a", 2)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(t, r.queue.Replace([]*Object{Obj("b", 1)}, "1"), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(t, r.queue.Resync(), deltafifo.ErrFIFOClosed)
+		r.expect()
+		assert.False(t, r.queue.HasSynced())
+	}},
+	{"APanicCostsOneItemAndNothingElse", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		assert.PanicsWithValue(t, "boom", func() {
+			_, _ = r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
+		})
+		assert.Equal(t, "b: Replaced b@1", r.pop())
+		assert.True(t, r.queue.HasSynced())
+		r.add("c", 1)
+		r.expect("c: Added c@1")
+	}},
+	{"RequeueGoesToTheEnd", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+			return &deltafifo.ErrRequeue{Err: errProcess}
+		})
+		assert.ErrorIs(t, err, errProcess)
+		if !impl.has(t, Requeue) {
+			r.expect("b: Added b@1")
+			return
+		}
+		r.update("a", 2)
+		r.expect("b: Added b@1", "a: Added a@1, Updated a@2")
+	}},
+	{"RequeueWithoutAReasonIsNoError", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+			return &deltafifo.ErrRequeue{}
+		})
+		if !impl.has(t, Requeue) {
+			assert.Error(t, err)
+			r.expect()
+			return
+		}
+		assert.NoError(t, err)
+		r.expect("a: Added a@1")
+	}},
+	{"RequeueIsRecognisedInsideAnotherError", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+			return errors.Join(errors.New("context"), &deltafifo.ErrRequeue{Err: errProcess})
+		})
+		assert.ErrorIs(t, err, errProcess)
+		if !impl.has(t, Requeue) {
+			r.expect()
+			return
+		}
+		r.expect("a: Added a@1")
+	}},
+	{"NothingIsPutBackAfterClose", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.queue.Close()
+		deltas, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+			return &deltafifo.ErrRequeue{Err: errProcess}
+		})
+		requeue, ok := errors.AsType[*deltafifo.ErrRequeue](err)
+		require.True(t, ok, "the caller learns that the deltas are in its hands")
+		assert.ErrorIs(t, requeue, errProcess)
+		assert.Equal(t, "Added a@1", DescribeAll(deltas))
+		r.expect()
+	}},
+	{"ASlowConsumerDelaysOnlyItself", func(t *testing.T, impl Implementation) {
+		if !impl.has(t, FreeProducers) {
+			assertBlocked(t, impl)
+			return
+		}
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, impl)
+			r.add("slow", 1)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				r.popDuring(func() { time.Sleep(time.Hour) })
+			}()
+			synctest.Wait()
+			began := time.Now()
+			r.add("a", 1)
+			r.update("slow", 2)
+			r.delete("slow", 3)
+			r.resync()
+			r.replace(Obj("a", 1), Obj("b", 1))
+			assert.Zero(t, time.Since(began))
+			<-done
+			r.expect("a: Added a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
+		})
+	}},
+}

@@ -1,0 +1,59 @@
+package deltafifotest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+var resyncTests = []behaviour{
+	{"TellsEachKnownObject", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 2))
+		r.resync()
+		r.expectAnyOrder("a: Sync a@1", "b: Sync b@2")
+		assert.Equal(t, []string{"a@1", "b@2"}, r.consumer.Objects())
+	}},
+	{"SkipsWhatWaits", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 1), Obj("c", 1))
+		r.update("a", 2)
+		r.delete("b", 2)
+		r.resync()
+		r.expect("a: Updated a@2", "b: Deleted b@2", "c: Sync c@1")
+		assert.Equal(t, []string{"a@2", "c@1"}, r.consumer.Objects())
+	}},
+	{"TwiceTellsOnce", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.resync()
+		r.resync()
+		r.expect("a: Sync a@1")
+	}},
+	{"WhatComesAfterASyncJoinsIt", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.resync()
+		r.update("a", 2)
+		r.expect("a: Sync a@1, Updated a@2")
+	}},
+	{"WithoutAStoreDoesNothing", func(t *testing.T, impl Implementation) {
+		r := newBlindRig(t, impl)
+		r.add("a", 1)
+		r.pop()
+		r.resync()
+		r.expect()
+	}},
+	{"SkipsAKeyThatTheStoreCannotFind", func(t *testing.T, impl Implementation) {
+		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
+		require.NoError(t, queue.Resync())
+		queue.Close()
+		_, err := queue.Pop(NewConsumer().Process)
+		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
+	}},
+	{"IsNoPopulation", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.resync()
+		r.pop()
+		assert.False(t, r.queue.HasSynced())
+	}},
+}

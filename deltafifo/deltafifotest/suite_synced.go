@@ -1,0 +1,148 @@
+package deltafifotest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+var syncedTests = []behaviour{
+	{"NotBeforeAnythingCameIn", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		assert.False(t, r.queue.HasSynced())
+		assertOpen(t, r.queue.Synced())
+	}},
+	{"AtOnceIfAnAddComesFirst", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		assert.True(t, r.queue.HasSynced())
+		assertClosed(t, r.queue.Synced())
+	}},
+	{"AtOnceIfAnUpdateComesFirst", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.update("a", 1)
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"AtOnceIfADeleteComesFirst", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.delete("a", 1) // no news, and still something that came in
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"AtOnceIfTheFirstListIsEmpty", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace()
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"WhenTheWholeFirstListIsOut", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		assert.False(t, r.queue.HasSynced())
+		r.pop()
+		assert.False(t, r.queue.HasSynced())
+		assertOpen(t, r.queue.Synced())
+		r.pop()
+		assert.True(t, r.queue.HasSynced())
+		assertClosed(t, r.queue.Synced())
+	}},
+	{"TombstonesOfTheFirstListCount", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("gone", 1))
+		r.replace(Obj("a", 1))
+		r.pop()
+		assert.False(t, r.queue.HasSynced())
+		r.pop()
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"ASecondListDoesNotCount", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1))
+		r.replace(Obj("a", 2), Obj("b", 1))
+		assert.Equal(t, "a: Replaced a@1, Replaced a@2", r.pop())
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"WhatComesAfterTheFirstListDoesNotCount", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1))
+		r.add("b", 1)
+		assert.False(t, r.queue.HasSynced())
+		r.pop()
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"StaysTrue", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace()
+		r.replace(Obj("a", 1))
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"ADeltaOfTheFirstListSaysSo", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		r.add("c", 1)
+		initial := map[string]bool{}
+		for range 3 {
+			_, err := r.queue.Pop(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+				initial[key] = isInInitialList
+				return nil
+			})
+			require.NoError(t, err)
+		}
+		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, initial)
+	}},
+	{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1))
+		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+			// Through the channel: an implementation may hold its lock here.
+			if impl.has(t, SyncedAfterProcessing) {
+				assertOpen(t, r.queue.Synced())
+			} else {
+				assertClosed(t, r.queue.Synced())
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		assert.True(t, r.queue.HasSynced())
+	}},
+	{"NotAfterAnAddThatFailed", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		require.Error(t, r.queue.Add(Obj("", 1)))
+		assert.Equal(t, !impl.has(t, FailedAddIsNoPopulation), r.queue.HasSynced())
+	}},
+	{"NotWhileAnInitialItemIsPutBack", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		fails := func(string, deltafifo.Deltas[*Object], bool) error { return &deltafifo.ErrRequeue{} }
+		_, err := r.queue.Pop(fails)
+		if !impl.has(t, Requeue) {
+			assert.Error(t, err, "an error like any other")
+			assert.Equal(t, "b: Replaced b@1", r.pop())
+			assert.True(t, r.queue.HasSynced(), "though a was never processed")
+			return
+		}
+		require.NoError(t, err)
+		assert.Equal(t, "b: Replaced b@1", r.pop())
+		assert.False(t, r.queue.HasSynced())
+		assert.Equal(t, "a: Replaced a@1", r.pop())
+		assert.True(t, r.queue.HasSynced())
+	}},
+}
+
+func assertOpen(t *testing.T, synced <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-synced:
+		assert.Fail(t, "Synced is closed too early")
+	default:
+	}
+}
+
+func assertClosed(t *testing.T, synced <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-synced:
+	default:
+		assert.Fail(t, "Synced is not closed")
+	}
+}
