@@ -1,0 +1,50 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrStarted is returned by what has to happen before Run: a second Run, SetTransform,
+	// SetWatchErrorHandler.
+	ErrStarted = errors.New("the informer has been started already")
+	// ErrStopped is returned by what needs an informer that is not over: AddEventHandler, AddIndexers, Run. An
+	// informer runs once; make a new one.
+	ErrStopped = errors.New("the informer has stopped already")
+	// ErrForeignRegistration is returned for the removal of a handler that was added to another informer (or of
+	// none). client-go ignores it, which leaves the handler that was meant running.
+	ErrForeignRegistration = errors.New("the registration belongs to another informer")
+	// ErrInsideHandler is returned by a waiting removal that is called from a callback of that very handler. The
+	// handler is removed, and no further callback begins, but waiting for the end of the callback inside itself
+	// would be waiting for ever.
+	ErrInsideHandler = errors.New("called from inside the handler, which cannot wait for its own end")
+	// ErrFactoryShutDown is returned by Start of a factory that was shut down.
+	ErrFactoryShutDown = errors.New("the informer factory has been shut down")
+)
+
+// ProcessError reports that an event could not be applied, or not in full. The informer goes on with the next one.
+// The error is counted (see Snapshot) and told to [Trace.ProcessError] and to the watch error handler; client-go
+// drops it.
+type ProcessError struct {
+	Key string // of the object; empty if the failure is that it has none
+	Err error  // what went wrong: a *deltafifo.TransformError, a *indexer.IndexError, a *PanicError ...
+}
+
+func (e *ProcessError) Error() string {
+	return fmt.Sprintf("processing the event of %q: %v", e.Key, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *ProcessError) Unwrap() error { return e.Err }
+
+// PanicError is a panic that was survived because wait.ReallyCrash is off. Its stack went to wait.PanicHandlers.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value if it is an error, so that errors.As finds what was thrown.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

@@ -1,0 +1,168 @@
+package informertest
+
+import (
+	"errors"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var eventCases = []contractCase{
+	{"events of an object come in order", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/a", "2")
+		b.set("ns/a", "3")
+		b.source.Delete("ns/a")
+		b.set("ns/a", "4")
+		b.settle()
+		assert.Equal(b, []string{
+			"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3", "delete ns/a=3", "add ns/a=4",
+		}, h.Events())
+	}},
+	{"events of objects of the cluster and of namespaces have their keys", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		for _, key := range []string{"ns/a", "a"} {
+			b.set(key, "1")
+			b.settle()
+			b.source.Delete(key)
+			b.settle()
+		}
+		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1", "add a=1", "delete a=1"}, h.Events())
+		assert.Empty(b, b.informer.Content())
+	}},
+	{"the store is as new as the event", func(b *bubble) {
+		b.make(InformerConfig{})
+		var old []string
+		h := &Recorder{During: func(e Event) {
+			value, known := b.informer.Content()[e.Key]
+			if known != (e.Kind != "delete") || value != e.New {
+				old = append(old, e.String())
+			}
+		}}
+		_, err := b.informer.AddEventHandler(h.Handle, -1)
+		require.NoError(b, err)
+		b.start()
+		for _, change := range []func(){
+			func() { b.set("ns/a", "1") }, func() { b.set("ns/a", "2") }, func() { b.source.Delete("ns/a") },
+		} {
+			change()
+			b.settle() // otherwise the store may be newer, which is right
+		}
+		assert.Empty(b, old)
+		assert.Len(b, h.Events(), 3)
+	}},
+	{"a list after a gap tells the difference and no more", func(b *bubble) {
+		for _, name := range []string{"changed", "gone", "same"} {
+			b.set("ns/"+name, "1")
+		}
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		h.Reset()
+		b.unseen(func() {
+			b.set("ns/changed", "2")
+			b.source.Delete("ns/gone")
+			b.set("ns/new", "1")
+		})
+		assert.ElementsMatch(b, []string{
+			"update ns/changed 1->2", "delete ns/gone=1 (unknown)", "add ns/new=1",
+		}, h.Events())
+		assert.Equal(b, content(b.source), b.informer.Content())
+	}},
+	{"a tombstone has the state that was told of last", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		b.unseen(func() {
+			b.set("ns/a", "2")
+			b.source.Delete("ns/a")
+		})
+		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1 (unknown)"}, h.Events())
+	}},
+	{"an object that was replaced in a gap is an update", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		b.unseen(func() {
+			b.source.Delete("ns/a")
+			b.set("ns/a", "2")
+		})
+		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, h.Events())
+	}},
+	{"the watch goes on where it broke off", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		release := b.source.Hold()
+		b.source.Cut(nil)
+		b.settle()
+		b.set("ns/a", "2")
+		b.source.Delete("ns/a")
+		release()
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2", "delete ns/a=2"}, h.Events())
+	}},
+	{"a transform comes before everything", func(b *bubble) {
+		b.set("ns/a", "1")
+		calls := map[string]int{}
+		b.make(InformerConfig{Transform: func(value string) (string, error) {
+			calls[value]++
+			return value + "!", nil
+		}})
+		h := b.handler()
+		b.start()
+		b.set("ns/a", "2")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1! (initial)", "update ns/a 1!->2!"}, h.Events())
+		assert.Equal(b, map[string]string{"ns/a": "2!"}, b.informer.Content())
+		assert.Equal(b, map[string]int{"1": 1, "2": 1}, calls, "and once for each object that comes in")
+		late := b.handler()
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=2! (initial)"}, late.Events())
+	}},
+	{"a transform can be set before the start only", func(b *bubble) {
+		b.make(InformerConfig{})
+		require.NoError(b, b.informer.SetTransform(func(value string) (string, error) { return value + "!", nil }))
+		h := b.handler()
+		b.start()
+		require.Error(b, b.informer.SetTransform(func(string) (string, error) { return "", errors.New("too late") }))
+		b.set("ns/a", "1")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1!"}, h.Events())
+	}},
+	{"while the informer is behind, objects keep their own order", func(b *bubble) {
+		g := newGate()
+		b.make(InformerConfig{Index: func(key string) error {
+			if key == "ns/slow" {
+				g.wait()
+			}
+			return nil
+		}})
+		h := b.handler()
+		b.start()
+		b.set("ns/slow", "1")
+		b.settle()
+		b.set("ns/b", "1")
+		b.set("ns/c", "1")
+		b.set("ns/b", "2")
+		b.settle()
+		g.open()
+		b.settle()
+		if b.has(ArrivalOrder) {
+			assert.Equal(b, []string{"add ns/slow=1", "add ns/b=1", "add ns/c=1", "update ns/b 1->2"}, h.Events())
+		} else {
+			assert.Equal(b, []string{"add ns/slow=1", "add ns/b=1", "update ns/b 1->2", "add ns/c=1"}, h.Events())
+		}
+	}},
+}

@@ -1,0 +1,174 @@
+package informertest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var lifecycleCases = []contractCase{
+	{"the first list is told and then the informer is synced", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.make(InformerConfig{})
+		h, registration := b.handlerDuring(nil)
+		assert.False(b, b.informer.HasSynced())
+		assert.False(b, registration.HasSynced())
+		b.start()
+		assert.True(b, b.informer.HasSynced())
+		assert.True(b, registration.HasSynced())
+		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
+		assert.Equal(b, content(b.source), b.informer.Content())
+	}},
+	{"an empty list is a list", func(b *bubble) {
+		b.make(InformerConfig{})
+		h, registration := b.handlerDuring(nil)
+		b.start()
+		assert.True(b, b.informer.HasSynced())
+		assert.True(b, registration.HasSynced())
+		assert.Empty(b, h.Events())
+		b.set("ns/a", "1")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "an addition after the list is not initial")
+	}},
+	{"nothing is synced while the server does not answer", func(b *bubble) {
+		b.set("ns/a", "1")
+		release := b.source.Hold()
+		b.make(InformerConfig{})
+		h, registration := b.handlerDuring(nil)
+		b.start()
+		assert.False(b, b.informer.HasSynced())
+		assert.False(b, registration.HasSynced())
+		release()
+		time.Sleep(relistDelay)
+		b.settle()
+		assert.True(b, b.informer.HasSynced())
+		assert.True(b, registration.HasSynced())
+		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
+	}},
+	{"a registration is synced when its callbacks have returned, the informer earlier", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{})
+		g := newGate()
+		_, slow := b.handlerDuring(func(Event) { g.wait() })
+		_, quick := b.handlerDuring(nil)
+		b.start()
+		assert.True(b, b.informer.HasSynced())
+		assert.True(b, quick.HasSynced())
+		assert.False(b, slow.HasSynced())
+		g.open()
+		b.settle()
+		assert.True(b, slow.HasSynced())
+	}},
+	{"the version follows the collection", func(b *bubble) {
+		b.make(InformerConfig{})
+		assert.Empty(b, b.informer.LastSyncResourceVersion())
+		b.start()
+		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
+		b.set("ns/a", "1")
+		b.settle()
+		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
+	}},
+	{"after Run nothing happens any more", func(b *bubble) {
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		assert.False(b, b.informer.IsStopped())
+		b.set("ns/a", "1")
+		b.settle()
+		b.stop()
+		assert.True(b, b.informer.IsStopped())
+		assert.Zero(b, b.source.Watchers())
+		h.Reset()
+		b.set("ns/a", "2")
+		b.settle()
+		assert.Empty(b, h.Events())
+		assert.Equal(b, map[string]string{"ns/a": "1"}, b.informer.Content(), "the store is still readable")
+	}},
+	{"Run waits for the callback that is going on, and drops what waits", func(b *bubble) {
+		b.make(InformerConfig{})
+		g := newGate()
+		h, _ := b.handlerDuring(func(Event) { g.wait() })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.settle()
+		b.cancel()
+		b.settle()
+		select {
+		case <-b.returned:
+			b.Error("Run has returned while a callback was going on")
+		default:
+		}
+		g.open()
+		<-b.returned
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
+	}},
+	{"a stopped informer takes no handlers and does not start again", func(b *bubble) {
+		b.make(InformerConfig{})
+		registration, err := b.informer.AddEventHandler(func(Event) {}, -1)
+		require.NoError(b, err)
+		b.start()
+		b.stop()
+		_, err = b.informer.AddEventHandler(func(Event) {}, -1)
+		require.Error(b, err)
+		assert.NoError(b, b.informer.RemoveEventHandler(registration), "removing is still possible")
+		err = b.informer.Run(context.Background()) // returns at once
+		if b.has(RefusesSecondRun) {
+			assert.Error(b, err)
+		} else {
+			assert.NoError(b, err)
+		}
+	}},
+	{"a running informer is not started again", func(b *bubble) {
+		b.make(InformerConfig{})
+		b.start()
+		lists := len(b.source.Requests())
+		err := b.informer.Run(context.Background())
+		if b.has(RefusesSecondRun) {
+			assert.Error(b, err)
+		} else {
+			assert.NoError(b, err)
+		}
+		assert.Len(b, b.source.Requests(), lists)
+		assert.False(b, b.informer.IsStopped())
+	}},
+	{"an informer that was never told to start is not stopped", func(b *bubble) {
+		b.make(InformerConfig{})
+		_, registration := b.handlerDuring(nil)
+		assert.False(b, b.informer.IsStopped())
+		assert.NoError(b, b.informer.RemoveEventHandler(registration))
+	}},
+	{"a context that has ended already starts nothing that stays", func(b *bubble) {
+		b.make(InformerConfig{})
+		b.handler()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = b.informer.Run(ctx)
+		assert.True(b, b.informer.IsStopped())
+		assert.Zero(b, b.source.Watchers())
+	}},
+	{"handlers may be added while the informer starts (kubernetes/kubernetes#136509)", func(b *bubble) {
+		for i := range 50 {
+			b.set("ns/"+strconv.Itoa(i), "1")
+		}
+		b.make(InformerConfig{ResyncPeriod: time.Second})
+		recorders := make([]*Recorder, 20)
+		var adding sync.WaitGroup
+		for i := range recorders {
+			adding.Go(func() { recorders[i] = b.handler() })
+		}
+		b.start()
+		adding.Wait()
+		b.settle()
+		for _, h := range recorders {
+			got, err := h.Replay()
+			require.NoError(b, err)
+			assert.Equal(b, content(b.source), got)
+		}
+	}},
+}

@@ -1,0 +1,111 @@
+package informertest
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// after sleeps to the given time since the beginning of the case, and a little more so that what happens at that
+// time has happened.
+func (b *bubble) after(d time.Duration) {
+	time.Sleep(d)
+	b.settle()
+}
+
+var resyncCases = []contractCase{
+	{"each handler is reminded in its own period", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
+		ten, never, fifteen := b.resyncing(0), b.resyncing(-1), b.resyncing(15*time.Second)
+		b.start()
+		for _, h := range []*Recorder{ten, never, fifteen} {
+			assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
+			h.Reset()
+		}
+		b.after(45 * time.Second)
+		reminder := "update ns/a 1->1"
+		assert.Equal(b, []string{reminder, reminder, reminder, reminder}, ten.Events())
+		assert.Equal(b, []string{reminder, reminder}, fifteen.Events(), "at 20 s and at 40 s: rounded up to the informer's looks")
+		assert.Empty(b, never.Events())
+	}},
+	{"an informer without resync never reminds", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{})
+		h := b.resyncing(5 * time.Second)
+		b.start()
+		b.after(time.Hour)
+		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
+	}},
+	{"before the start a short period makes the informer look more often", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: time.Minute})
+		minute, short := b.resyncing(0), b.resyncing(5*time.Second)
+		b.start()
+		b.after(61 * time.Second)
+		assert.Len(b, short.Events(), 1+12)
+		assert.Len(b, minute.Events(), 1+1)
+	}},
+	{"after the start it does not", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
+		b.start()
+		short := b.resyncing(3 * time.Second)
+		b.after(31 * time.Second)
+		assert.Len(b, short.Events(), 1+3)
+	}},
+	{"no period is shorter than a second", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
+		h := b.resyncing(10 * time.Millisecond)
+		b.start()
+		b.after(3500 * time.Millisecond)
+		assert.Len(b, h.Events(), 1+3)
+	}},
+	{"a list in which nothing has changed is told to nobody", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: time.Hour})
+		resyncing, plain := b.resyncing(0), b.handler()
+		b.start()
+		b.unseen(func() {})
+		assert.Len(b, resyncing.Events(), 1)
+		assert.Len(b, plain.Events(), 1)
+	}},
+	{"frequent lists", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 8 * time.Second})
+		h := b.resyncing(0)
+		b.start()
+		h.Reset()
+		for range 8 {
+			b.unseen(func() {}) // takes five seconds
+		}
+		if b.has(ResyncsDespiteRelists) {
+			assert.GreaterOrEqual(b, len(h.Events()), 4)
+		} else {
+			assert.Empty(b, h.Events())
+		}
+	}},
+	{"a resync does not bring a deleted object back", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: time.Second})
+		h := b.resyncing(0)
+		b.start()
+		b.after(1500 * time.Millisecond)
+		b.source.Delete("ns/a")
+		b.after(5 * time.Second)
+		assert.Equal(b, []string{"add ns/a=1 (initial)", "update ns/a 1->1", "delete ns/a=1"}, h.Events())
+	}},
+	{"a handler that was removed is not reminded", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: time.Second})
+		h := &Recorder{}
+		registration, err := b.informer.AddEventHandler(h.Handle, 0)
+		assert.NoError(b, err)
+		b.start()
+		b.after(1500 * time.Millisecond)
+		assert.NoError(b, b.informer.RemoveEventHandler(registration))
+		b.after(10 * time.Second)
+		assert.Len(b, h.Events(), 1+1)
+	}},
+}

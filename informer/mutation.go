@@ -1,0 +1,226 @@
+package informer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/wait"
+)
+
+// MutationDetectorEnv is the environment variable that switches the detector on for every informer that is made
+// while it holds a true value, as in client-go.
+const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
+
+// MutationDetectorConfig configures the search for code that changes objects of the store, which are shared by
+// everybody and must not be changed. The zero value is off, unless the environment variable says otherwise.
+//
+// The detector is for tests and hunts: it renders every object once a period. It tells that an object was changed
+// and how, not by whom; the race detector can tell that.
+type MutationDetectorConfig[T any] struct {
+	Enabled bool
+	// Period is how often all objects are looked at. Default one second.
+	Period time.Duration
+	// MaxBytes bounds the text that is kept to be able to show what was different. Default 64 MiB. Of objects
+	// beyond it only a hash is kept: a change is still noticed, and named by key, but not shown.
+	MaxBytes int
+	// Render writes all of an object that is worth watching. Default json.Marshal, which sees what the API
+	// server would see.
+	Render func(obj T) ([]byte, error)
+	// OnMutation is told of each changed object, on the goroutine of the detector. Default: panic.
+	OnMutation func(err *MutationError)
+}
+
+func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
+	if on, err := strconv.ParseBool(os.Getenv(MutationDetectorEnv)); err == nil && on {
+		c.Enabled = true
+	}
+	if c.Period <= 0 {
+		c.Period = time.Second
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = 64 << 20
+	}
+	if c.Render == nil {
+		c.Render = func(obj T) ([]byte, error) { return json.Marshal(obj) }
+	}
+	if c.OnMutation == nil {
+		c.OnMutation = func(err *MutationError) { panic(err) }
+	}
+	return c
+}
+
+// MutationError says that an object of the store was changed by somebody who only borrowed it.
+type MutationError struct {
+	Key string
+	// Differences are the fields that changed, at most 20. Empty if the former state was not kept.
+	Differences []Difference
+}
+
+func (e *MutationError) Error() string {
+	if len(e.Differences) == 0 {
+		return fmt.Sprintf("object %q of the store was changed; its former state was not kept", e.Key)
+	}
+	lines := make([]string, len(e.Differences))
+	for i, d := range e.Differences {
+		lines[i] = d.String()
+	}
+	return fmt.Sprintf("object %q of the store was changed: %s", e.Key, strings.Join(lines, "; "))
+}
+
+// mutationDetector remembers what every object looked like when it entered the store and looks again from time
+// to time. A state that was replaced or deleted is looked at once more.
+//
+// Memory: one hash and at most MaxBytes of text for the current objects, and maxRetired others.
+type mutationDetector[T any] struct {
+	config   MutationDetectorConfig[T]
+	informer string
+	trace    *Trace
+
+	mu      sync.Mutex
+	current map[string]*remembered[T]
+	retired []*remembered[T] // since the last look
+	bytes   int              // of text in current and retired
+}
+
+// maxRetired bounds the states that wait for their last look; the oldest are let go unseen.
+const maxRetired = 10_000
+
+// remembered is one state of one object. sum, text and broken are changed by the goroutine of the detector alone.
+type remembered[T any] struct {
+	key  string
+	obj  T
+	sum  [sha256.Size]byte
+	text []byte // nil beyond the budget
+	// broken: the object was changed into something that cannot be rendered, which was reported.
+	broken bool
+}
+
+func newMutationDetector[T any](informer string, trace *Trace, config MutationDetectorConfig[T]) *mutationDetector[T] {
+	return &mutationDetector[T]{informer: informer, trace: trace, config: config, current: map[string]*remembered[T]{}}
+}
+
+// stored is told of an object before anybody else can see it.
+func (d *mutationDetector[T]) stored(key string, obj T) error {
+	text, err := d.config.Render(obj)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.retireLocked(key)
+	if err != nil {
+		return fmt.Errorf("the mutation detector cannot watch the object: %w", err)
+	}
+	r := &remembered[T]{key: key, obj: obj, sum: sha256.Sum256(text)}
+	if d.bytes+len(text) <= d.config.MaxBytes {
+		r.text = text
+		d.bytes += len(text)
+	}
+	d.current[key] = r
+	return nil
+}
+
+// deleted is told of an object that has left the store.
+func (d *mutationDetector[T]) deleted(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.retireLocked(key)
+}
+
+func (d *mutationDetector[T]) retireLocked(key string) {
+	r := d.current[key]
+	if r == nil {
+		return
+	}
+	delete(d.current, key)
+	if len(d.retired) == maxRetired {
+		d.bytes -= len(d.retired[0].text)
+		d.retired = d.retired[1:]
+	}
+	d.retired = append(d.retired, r)
+}
+
+// run looks every period until ctx ends, and once more then, so that short programs do not end unseen. The
+// informer owns its goroutine.
+func (d *mutationDetector[T]) run(ctx context.Context) {
+	ticker := time.NewTicker(d.config.Period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			d.look()
+		case <-ctx.Done():
+			d.look()
+			return
+		}
+	}
+}
+
+// look compares every remembered state with its object.
+func (d *mutationDetector[T]) look() {
+	for _, r := range d.takeAll() {
+		if err := d.compare(r); err != nil {
+			d.report(err)
+		}
+	}
+}
+
+// takeAll returns what is to be looked at, and lets go of the retired states.
+func (d *mutationDetector[T]) takeAll() []*remembered[T] {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.retired
+	d.retired = nil
+	for _, r := range all {
+		d.bytes -= len(r.text)
+	}
+	for _, r := range d.current {
+		all = append(all, r)
+	}
+	return all
+}
+
+// compare returns an error if the object is not what it was, and takes what it is now for the truth from then on.
+func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
+	text, err := d.config.Render(r.obj)
+	if err != nil {
+		if r.broken {
+			return nil
+		}
+		r.broken = true
+		return &MutationError{Key: r.key, Differences: []Difference{{Was: "an object that can be rendered", Is: err.Error()}}}
+	}
+	sum := sha256.Sum256(text)
+	if sum == r.sum {
+		return nil
+	}
+	found := &MutationError{Key: r.key}
+	if r.text != nil {
+		found.Differences = diffJSON(r.text, text)
+		d.exchangeText(r, text)
+	}
+	r.sum = sum
+	return found
+}
+
+// exchangeText keeps the account of bytes right when a state is replaced. A retired one is out of the account.
+func (d *mutationDetector[T]) exchangeText(r *remembered[T], text []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current[r.key] == r {
+		d.bytes += len(text) - len(r.text)
+	}
+	r.text = text
+}
+
+func (d *mutationDetector[T]) report(err *MutationError) {
+	defer wait.HandleCrash()
+	if d.trace != nil && d.trace.Mutated != nil {
+		d.trace.Mutated(d.informer, err)
+	}
+	d.config.OnMutation(err)
+}

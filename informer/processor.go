@@ -1,0 +1,206 @@
+package informer
+
+import (
+	"sync"
+	"time"
+)
+
+// processor distributes events to the listeners of an informer (sharedProcessor in the article).
+//
+// Events are appended one by one, as the store takes them in, and handed out in batches when the informer has
+// nothing better to do (flush). Handing out happens outside of all locks: with the channel-pair listener it is a
+// channel operation.
+//
+// Invariant: a listener is given the events number joined, joined+1, ... (counted by accepted), each once, in
+// order.
+type processor[T any] struct {
+	informer string
+	delivery Delivery
+	trace    *Trace
+
+	goroutines sync.WaitGroup // of the listeners, the removed ones included
+
+	mu sync.Mutex
+	// listeners in the order of registration. The slice is never changed in place: flush uses it unlocked.
+	listeners []*listener[T]
+	lastID    uint64
+	started   bool // listeners have goroutines
+	stopped   bool // there are not going to be any more listeners
+	// checkPeriod is how often the reflector asks whether a resync is due; 0 is never.
+	checkPeriod time.Duration
+
+	accepted uint64            // number of events that were ever appended
+	waiting  []notification[T] // appended and not yet flushed
+	spare    []notification[T] // the other buffer
+	mixed    bool              // waiting contains events that are not for every listener
+	flushing bool              // somebody is in flush and is going to take what waits
+	flushed  sync.Cond         // on mu; broadcast when flushing has become false
+	synced   bool              // eventSynced has been appended
+}
+
+// batch is what one round of flush hands out.
+type batch[T any] struct {
+	events []notification[T]
+	first  uint64 // the number of events[0]
+	mixed  bool
+}
+
+// indexFor is where the events begin that l has not seen in its snapshot.
+func (b *batch[T]) indexFor(l *listener[T]) int {
+	if l.joined <= b.first {
+		return 0
+	}
+	return int(min(l.joined-b.first, uint64(len(b.events))))
+}
+
+func newProcessor[T any](informer string, delivery Delivery, checkPeriod time.Duration, trace *Trace) *processor[T] {
+	p := &processor[T]{informer: informer, delivery: delivery, checkPeriod: checkPeriod, trace: trace}
+	p.flushed.L = &p.mu
+	return p
+}
+
+// append queues an event for all listeners and returns how many events wait for a flush. It is cheap and does
+// not block; the caller holds blockDeltas, which orders it against the store and against join.
+func (p *processor[T]) append(n notification[T]) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.listeners) == 0 || n.sync && !p.anyDueLocked() {
+		return len(p.waiting)
+	}
+	p.appendLocked(n)
+	return len(p.waiting)
+}
+
+// appendSynced queues the mark behind the initial list.
+func (p *processor[T]) appendSynced() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.synced = true
+	p.appendLocked(notification[T]{kind: eventSynced})
+}
+
+func (p *processor[T]) appendLocked(n notification[T]) {
+	p.waiting = append(p.waiting, n)
+	p.accepted++
+	p.mixed = p.mixed || n.sync
+}
+
+// flush hands out what waits. It may be called from any goroutine; if another one is at it already that one
+// takes over what waits, and the order is kept.
+func (p *processor[T]) flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.flushing {
+		p.flushLocked()
+	}
+}
+
+// flushLocked returns with nothing waiting. In between it gives up the mutex.
+func (p *processor[T]) flushLocked() {
+	p.flushing = true
+	defer func() {
+		p.flushing = false
+		p.flushed.Broadcast()
+	}()
+	for len(p.waiting) > 0 {
+		b := batch[T]{events: p.waiting, first: p.accepted - uint64(len(p.waiting)), mixed: p.mixed}
+		p.waiting, p.spare, p.mixed = p.spare[:0], nil, false
+		p.distributeUnlocked(b, p.listeners)
+		p.spare = b.events[:0]
+	}
+}
+
+// distributeUnlocked gives up the mutex while it works, and takes it again even if a trace hook panics.
+func (p *processor[T]) distributeUnlocked(b batch[T], listeners []*listener[T]) {
+	p.mu.Unlock()
+	defer p.mu.Lock()
+	defer clear(b.events) // the objects must not live on in a buffer
+	p.distribute(b, listeners)
+}
+
+func (p *processor[T]) distribute(b batch[T], listeners []*listener[T]) {
+	if p.trace != nil && p.trace.Distributed != nil {
+		p.traceDistributed(b, listeners)
+	}
+	for _, l := range listeners {
+		l.add(b)
+	}
+}
+
+func (p *processor[T]) traceDistributed(b batch[T], listeners []*listener[T]) {
+	for i := range b.events {
+		n := &b.events[i]
+		count := 0
+		for _, l := range listeners {
+			if i >= b.indexFor(l) && l.wants(n) {
+				count++
+			}
+		}
+		if n.kind != eventSynced {
+			p.trace.Distributed(n.kind, n.key, count)
+		}
+	}
+}
+
+// start gives every listener its goroutine, now and in future.
+func (p *processor[T]) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = true
+	for _, l := range p.listeners {
+		p.goroutines.Go(l.run)
+	}
+}
+
+// stop ends all listeners and returns when their goroutines have ended. What waits is dropped.
+func (p *processor[T]) stop() {
+	p.mu.Lock()
+	p.stopped = true
+	listeners := p.listeners
+	p.listeners = nil
+	p.mu.Unlock()
+
+	for _, l := range listeners {
+		l.stop()
+	}
+	p.goroutines.Wait()
+}
+
+// shouldResync marks the listeners whose time has come and reports whether there are any. The reflector calls
+// it every check period, just before it makes the store repeat every object.
+func (p *processor[T]) shouldResync() bool {
+	due := p.markDue(time.Now())
+	if due > 0 && p.trace != nil && p.trace.ResyncDue != nil {
+		p.trace.ResyncDue(p.informer, due)
+	}
+	return due > 0
+}
+
+func (p *processor[T]) markDue(now time.Time) (count int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.listeners {
+		due := l.resync.due(now)
+		l.due.Store(due)
+		if due {
+			count++
+		}
+	}
+	return count
+}
+
+// resyncCheckPeriod returns how often the reflector has to ask shouldResync; 0 is never.
+func (p *processor[T]) resyncCheckPeriod() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.checkPeriod
+}
+
+func (p *processor[T]) anyDueLocked() bool {
+	for _, l := range p.listeners {
+		if l.due.Load() {
+			return true
+		}
+	}
+	return false
+}

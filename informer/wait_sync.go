@@ -1,0 +1,60 @@
+package informer
+
+import (
+	"context"
+	"time"
+)
+
+// InformerSynced is a question such as SharedIndexInformer.HasSynced or Registration.HasSynced.
+type InformerSynced func() bool
+
+// Syncer is what can be waited for without asking again and again: an informer or a [Registration].
+type Syncer interface {
+	HasSynced() bool
+	Synced() <-chan struct{}
+}
+
+// syncPollPeriod is how often WaitForCacheSync asks.
+const syncPollPeriod = 100 * time.Millisecond
+
+// WaitForCacheSync waits until all the questions are answered by yes. It returns false if ctx ended before. It asks
+// every 100 ms; [WaitForSync] does not have to.
+//
+// A controller that depends on what its own handlers have collected has to wait for its registrations: the cache
+// of the informer may be complete before the handlers have been told of all of it.
+func WaitForCacheSync(ctx context.Context, synced ...InformerSynced) bool {
+	ticker := time.NewTicker(syncPollPeriod)
+	defer ticker.Stop()
+	for !all(synced) {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func all(synced []InformerSynced) bool {
+	for _, s := range synced {
+		if !s() {
+			return false
+		}
+	}
+	return true
+}
+
+// WaitForSync waits until all informers and registrations have synced. It returns nil, or the error of ctx if that
+// ended before, and takes no longer than the slowest of them.
+func WaitForSync(ctx context.Context, syncers ...Syncer) error {
+	for _, s := range syncers {
+		select {
+		case <-s.Synced():
+		case <-ctx.Done():
+			if !s.HasSynced() {
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
