@@ -1,0 +1,115 @@
+package queue
+
+import "time"
+
+// The names of a queue's metrics as Kubernetes components export them. Each has
+// one label, "name": the name of the queue.
+const (
+	// MetricDepth is a gauge: keys that wait for a worker.
+	MetricDepth = "workqueue_depth"
+	// MetricAdds is a counter: additions that were not coalesced with an earlier one.
+	MetricAdds = "workqueue_adds_total"
+	// MetricLatency is a histogram: seconds from the addition of a key to Get.
+	MetricLatency = "workqueue_queue_duration_seconds"
+	// MetricWorkDuration is a histogram: seconds from Get to Done.
+	MetricWorkDuration = "workqueue_work_duration_seconds"
+	// MetricUnfinishedWork is a gauge: seconds that all keys now with workers have
+	// been there, summed up. If it keeps growing, workers are stuck.
+	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"
+	// MetricLongestRunning is a gauge: seconds that the oldest key now with a
+	// worker has been there.
+	MetricLongestRunning = "workqueue_longest_running_processor_seconds"
+	// MetricRetries is a counter: calls of AddAfter, those of AddRateLimited
+	// included.
+	MetricRetries = "workqueue_retries_total"
+)
+
+// MetricBuckets are the upper bounds of the two histograms, in seconds: ten,
+// from 10 ns, each ten times the one before.
+func MetricBuckets() []float64 {
+	return []float64{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}
+}
+
+// MetricsProvider makes the metrics of a queue. The metrics are called from
+// several goroutines at the same time and without the queue's lock.
+//
+// It has the shape of the original's provider but for one thing: the depth is a
+// gauge that is set, not one that is counted up and down. Metrics are called
+// after the lock was released, so a count could be seen below zero for a
+// moment.
+type MetricsProvider interface {
+	NewDepthMetric(name string) SettableGaugeMetric
+	NewAddsMetric(name string) CounterMetric
+	NewLatencyMetric(name string) HistogramMetric
+	NewWorkDurationMetric(name string) HistogramMetric
+	NewUnfinishedWorkSecondsMetric(name string) SettableGaugeMetric
+	NewLongestRunningProcessorSecondsMetric(name string) SettableGaugeMetric
+	NewRetriesMetric(name string) CounterMetric
+}
+
+// SettableGaugeMetric is a number that goes up and down.
+type SettableGaugeMetric interface{ Set(float64) }
+
+// CounterMetric is a number that goes up.
+type CounterMetric interface{ Inc() }
+
+// HistogramMetric counts observations by size.
+type HistogramMetric interface{ Observe(float64) }
+
+// metricsTrace is the adapter that makes the callbacks of a trace into counters and
+// histograms.
+func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K] {
+	adds := provider.NewAddsMetric(name)
+	latency := provider.NewLatencyMetric(name)
+	work := provider.NewWorkDurationMetric(name)
+	retries := provider.NewRetriesMetric(name)
+	return &Trace[K]{
+		Added:   func(Event[K]) { adds.Inc() },
+		Got:     func(_ Event[K], waited time.Duration) { latency.Observe(waited.Seconds()) },
+		Done:    func(_ Event[K], worked time.Duration) { work.Observe(worked.Seconds()) },
+		Delayed: func(Event[K], time.Duration) { retries.Inc() },
+	}
+}
+
+// gauges are the metrics that say how things are rather than what happened.
+type gauges struct {
+	depth, unfinished, longest SettableGaugeMetric
+}
+
+func newGauges(provider MetricsProvider, name string) *gauges {
+	return &gauges{
+		depth:      provider.NewDepthMetric(name),
+		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
+		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
+	}
+}
+
+// UpdateMetrics sets the three gauges: depth, unfinished work, longest running
+// processor. Call it when the metrics are read, or now and then:
+//
+//	go wait.Until(q.UpdateMetrics, 500*time.Millisecond, stopCh)
+//
+// It looks at the keys that workers hold, not at those that wait, so it is cheap.
+// It does nothing in a queue without metrics. (The original runs a
+// goroutine for it in each queue.)
+func (q *Queue[K]) UpdateMetrics() {
+	if q.gauges == nil {
+		return
+	}
+	depth, unfinished, longest := q.measure()
+	q.gauges.depth.Set(float64(depth))
+	q.gauges.unfinished.Set(unfinished.Seconds())
+	q.gauges.longest.Set(longest.Seconds())
+}
+
+func (q *Queue[K]) measure() (depth int, unfinished, longest time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for _, r := range q.processing {
+		age := now - r.started
+		unfinished += age
+		longest = max(longest, age)
+	}
+	return q.lenLocked(), unfinished, longest
+}

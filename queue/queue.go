@@ -1,0 +1,255 @@
+package queue
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+	"time"
+)
+
+// Queue is the work queue between the event handlers that say "look at this key"
+// and the workers that look. Make it with New; the zero value is not usable.
+//
+//	      Add ------------------> waiting --Get--> processing --Done--> (gone)
+//	       ^                        ^                  |
+//	       |                        +---- Done --------+  if added meanwhile
+//	AddAfter --> delayed --timer--+
+//
+// All methods may be called from any goroutine. A Queue starts no goroutine; one
+// with delays owns a timer (see DelayingQueue).
+type Queue[K comparable] struct {
+	// Set by New, never changed.
+	name        string
+	trace       *Trace[K] // the caller's and the metrics'; nil if there is neither
+	gauges      *gauges   // nil without metrics
+	timed       bool      // somebody wants to know how long keys wait and are worked on
+	holdBackoff bool
+	born        time.Time // zero of the queue's clock
+
+	mu        sync.Mutex
+	available sync.Cond // Get waits here for a key or for the shutdown
+	idle      sync.Cond // ShutDownWithDrain waits here for the last Done or for ShutDown
+
+	// Guarded by mu: the keys. checkLocked has the invariants.
+	records    table[K]
+	order      Order[K]         // where keys wait, if the caller brought an order
+	fifo       ring[*record[K]] // where keys wait otherwise
+	processing []*record[K]     // keys that workers hold, in no order
+	delays     delayHeap[K]     // keys that wait for their delay to end
+	ticket     uint32           // the last one given to a record in delays
+	seq        uint64           // number of the last event
+
+	// Guarded by mu: the goroutines.
+	waiters      int // in Get
+	drainers     int // in ShutDownWithDrain
+	shutdowns    int // calls of ShutDown so far; one more ends every drain
+	shuttingDown bool
+
+	// Guarded by mu: the timer. While something is delayed, alarm <= delays[0].due.
+	timer *time.Timer
+	alarm time.Duration // when timer fires; never if it does not
+}
+
+// never is later than any point in time on the queue's clock.
+const never time.Duration = math.MaxInt64
+
+// New makes a queue.
+func New[K comparable](config Config[K]) *Queue[K] {
+	q := new(Queue[K])
+	q.init(config)
+	return q
+}
+
+func (q *Queue[K]) init(config Config[K]) {
+	q.name = config.Name
+	q.trace = config.Trace
+	if config.Metrics != nil {
+		q.gauges = newGauges(config.Metrics, config.Name)
+		q.trace = JoinTraces(metricsTrace[K](config.Metrics, config.Name), config.Trace)
+	}
+	q.timed = q.trace != nil && (q.trace.Got != nil || q.trace.Done != nil)
+	q.holdBackoff = config.HoldBackoff
+	q.order = config.Order
+	q.born = time.Now()
+	q.alarm = never
+	q.available.L = &q.mu
+	q.idle.L = &q.mu
+	q.records = newTable[K]()
+}
+
+// now reads the queue's clock: half the price of time.Now, a third of the size.
+func (q *Queue[K]) now() time.Duration { return time.Since(q.born) }
+
+// stamp reads the clock if somebody is going to be told how long things took.
+func (q *Queue[K]) stamp() time.Duration {
+	if !q.timed {
+		return 0
+	}
+	return q.now()
+}
+
+// Add says that key needs processing; see Interface. If key waits for a delay,
+// the delay is given up: the key comes now, once, and not a second time later.
+// (The original lets it come twice, kubernetes/kubernetes#112325.)
+func (q *Queue[K]) Add(key K) {
+	what, seq, wait := q.add(key, q.records.hash(key))
+	if q.trace != nil {
+		q.trace.report(what, key, seq, wait)
+	}
+}
+
+func (q *Queue[K]) add(key K, hash uint32) (what effect, seq uint64, wait time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.shuttingDown {
+		return refused, q.countLocked(refused), 0
+	}
+	r := q.records.obtain(key, hash)
+	if r.held && r.delayed() {
+		return held, q.countLocked(held), r.due - q.now()
+	}
+	what = q.dirtyLocked(r)
+	return what, q.countLocked(what), 0
+}
+
+// dirtyLocked notes that the key of r needs processing, now.
+func (q *Queue[K]) dirtyLocked(r *record[K]) (what effect) {
+	if r.delayed() {
+		q.delays.remove(int(r.heapIndex))
+		what = delayCanceled
+	}
+	if r.dirty {
+		if q.order != nil && r.queued() {
+			q.order.Touch(r.key)
+		}
+		return what | coalesced
+	}
+	r.dirty = true
+	r.added = q.stamp()
+	if !r.processing() {
+		q.pushLocked(r)
+	}
+	return what | added
+}
+
+// countLocked gives numbers to the events in what and returns the first.
+func (q *Queue[K]) countLocked(what effect) (seq uint64) {
+	seq = q.seq + 1
+	q.seq += uint64(bits.OnesCount8(uint8(what)))
+	return seq
+}
+
+// pushLocked puts a record in the order and wakes one worker. There is no lost
+// wake-up: a worker counts itself as waiter before it gives up the lock.
+func (q *Queue[K]) pushLocked(r *record[K]) {
+	if q.order != nil {
+		q.order.Push(r.key)
+	} else {
+		q.fifo.push(r)
+	}
+	if q.waiters > 0 {
+		q.available.Signal()
+	}
+}
+
+func (q *Queue[K]) popLocked() *record[K] {
+	if q.order == nil {
+		return q.fifo.pop()
+	}
+	key := q.order.Pop()
+	_, r := q.records.find(key, q.records.hash(key))
+	return r
+}
+
+func (q *Queue[K]) lenLocked() int {
+	if q.order != nil {
+		return q.order.Len()
+	}
+	return q.fifo.len()
+}
+
+// Len is the number of keys that wait for a worker; see Interface.
+func (q *Queue[K]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lenLocked()
+}
+
+// Get waits for a key and hands it out; see Interface.
+func (q *Queue[K]) Get() (key K, shutdown bool) {
+	key, seq, waited := q.get()
+	if seq == 0 {
+		return key, true
+	}
+	if q.trace != nil {
+		call2(q.trace.Got, Event[K]{Key: key, Seq: seq}, waited)
+	}
+	return key, false
+}
+
+// get returns seq 0 if the queue is shut down and nothing waits.
+func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.lenLocked() == 0 {
+		if q.shuttingDown {
+			return key, 0, 0
+		}
+		q.waiters++
+		q.available.Wait()
+		q.waiters--
+	}
+	r := q.popLocked()
+	r.dirty = false
+	r.started = q.stamp()
+	r.processingIndex = int32(len(q.processing))
+	q.processing = append(q.processing, r)
+	q.seq++
+	return r.key, q.seq, r.started - r.added
+}
+
+// Done gives back a key; see Interface. A key that no worker holds is ignored and
+// reported to Trace.DoneUnknown. (The original would queue it a second time,
+// and two workers could then hold it at once.)
+func (q *Queue[K]) Done(key K) {
+	known, seq, worked := q.done(key, q.records.hash(key))
+	switch {
+	case q.trace == nil:
+	case known:
+		call2(q.trace.Done, Event[K]{Key: key, Seq: seq}, worked)
+	default:
+		call(q.trace.DoneUnknown, Event[K]{Key: key, Seq: seq})
+	}
+}
+
+func (q *Queue[K]) done(key K, hash uint32) (known bool, seq uint64, worked time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.seq++
+	slot, r := q.records.find(key, hash)
+	if r == nil || !r.processing() {
+		return false, q.seq, 0
+	}
+	worked = q.stamp() - r.started
+	q.releaseLocked(r)
+	if r.dirty {
+		q.pushLocked(r)
+	} else if r.settled() {
+		q.records.remove(slot)
+	}
+	if q.drainers > 0 && q.idleLocked() {
+		q.idle.Broadcast()
+	}
+	return true, q.seq, worked
+}
+
+// releaseLocked takes a record out of processing; the last one fills the gap.
+func (q *Queue[K]) releaseLocked(r *record[K]) {
+	last := len(q.processing) - 1
+	moved := q.processing[last]
+	moved.processingIndex = r.processingIndex
+	q.processing[r.processingIndex] = moved
+	q.processing[last] = nil
+	q.processing = q.processing[:last]
+	r.processingIndex = -1
+}

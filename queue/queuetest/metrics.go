@@ -1,0 +1,219 @@
+package queuetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/queue"
+)
+
+func runMetrics(t *testing.T, impl Implementation) {
+	scenario := func(name string, f func(*testing.T, queue.DelayingInterface[string], *Metrics, func())) {
+		bubble(t, name, func(t *testing.T) {
+			m := NewMetrics()
+			q, update := impl.NewWithMetrics("a queue", m)
+			f(t, ended(t, q), m, update)
+		})
+	}
+	scenario("adds, depth and the two durations", testMetricsOfWork)
+	scenario("additions that are coalesced are not counted", testMetricsCoalesce)
+	scenario("a key added while a worker holds it waits from then on", testMetricsDirty)
+	scenario("unfinished work and the longest running processor", testMetricsUnfinished)
+	scenario("retries", testMetricsRetries)
+}
+
+// Metrics is a queue.MetricsProvider that remembers everything, by the exported names of the
+// metrics (queue.MetricDepth and so on).
+type Metrics struct {
+	mu           sync.Mutex
+	names        map[string]string    // guarded by mu; metric to queue
+	values       map[string]float64   // guarded by mu; gauges and counters
+	observations map[string][]float64 // guarded by mu; histograms
+}
+
+// NewMetrics makes a provider for one queue.
+func NewMetrics() *Metrics {
+	return &Metrics{names: map[string]string{}, values: map[string]float64{}, observations: map[string][]float64{}}
+}
+
+// Value returns a counter or gauge.
+func (m *Metrics) Value(metric string) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.values[metric]
+}
+
+// Observations returns what a histogram saw, in seconds.
+func (m *Metrics) Observations(metric string) []float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]float64{}, m.observations[metric]...)
+}
+
+// Names returns the queue's name for each metric that was made.
+func (m *Metrics) Names() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.names
+}
+
+// metric is one number or histogram of a Metrics.
+type metric struct {
+	all  *Metrics
+	name string
+}
+
+func (m *Metrics) metric(name, queue string) metric {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.names[name] = queue
+	return metric{m, name}
+}
+
+func (m metric) Inc() {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	m.all.values[m.name]++
+}
+
+func (m metric) Set(value float64) {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	m.all.values[m.name] = value
+}
+
+func (m metric) Observe(value float64) {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	m.all.observations[m.name] = append(m.all.observations[m.name], value)
+}
+
+func (m *Metrics) NewDepthMetric(queueName string) queue.SettableGaugeMetric {
+	return m.metric(queue.MetricDepth, queueName)
+}
+
+func (m *Metrics) NewAddsMetric(queueName string) queue.CounterMetric {
+	return m.metric(queue.MetricAdds, queueName)
+}
+
+func (m *Metrics) NewLatencyMetric(queueName string) queue.HistogramMetric {
+	return m.metric(queue.MetricLatency, queueName)
+}
+
+func (m *Metrics) NewWorkDurationMetric(queueName string) queue.HistogramMetric {
+	return m.metric(queue.MetricWorkDuration, queueName)
+}
+
+func (m *Metrics) NewUnfinishedWorkSecondsMetric(queueName string) queue.SettableGaugeMetric {
+	return m.metric(queue.MetricUnfinishedWork, queueName)
+}
+
+func (m *Metrics) NewLongestRunningProcessorSecondsMetric(queueName string) queue.SettableGaugeMetric {
+	return m.metric(queue.MetricLongestRunning, queueName)
+}
+
+func (m *Metrics) NewRetriesMetric(queueName string) queue.CounterMetric {
+	return m.metric(queue.MetricRetries, queueName)
+}
+
+func testMetricsOfWork(t *testing.T, q queue.DelayingInterface[string], m *Metrics, update func()) {
+	for metric, name := range m.Names() {
+		assert.Equal(t, "a queue", name, metric)
+	}
+	assert.Len(t, m.Names(), 7)
+
+	q.Add("a")
+	q.Add("b")
+	update()
+	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
+	assert.EqualValues(t, 2, m.Value(queue.MetricDepth))
+
+	began := time.Now()
+	pass(2 * time.Second)
+	waited := time.Since(began).Seconds()
+	take(t, q)
+	update()
+	assert.EqualValues(t, 1, m.Value(queue.MetricDepth))
+	assert.Len(t, m.Observations(queue.MetricLatency), 1)
+	assert.GreaterOrEqual(t, m.Observations(queue.MetricLatency)[0], waited)
+
+	got := time.Now()
+	take(t, q)
+	pass(3 * time.Second)
+	worked := time.Since(got).Seconds()
+	assert.Empty(t, m.Observations(queue.MetricWorkDuration))
+	q.Done("b")
+	assert.Equal(t, []float64{worked}, m.Observations(queue.MetricWorkDuration))
+	q.Done("a")
+	assert.GreaterOrEqual(t, m.Observations(queue.MetricWorkDuration)[1], worked, "it was taken earlier")
+	update()
+	assert.Zero(t, m.Value(queue.MetricDepth))
+}
+
+func testMetricsCoalesce(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
+	q.Add("a")
+	pass(time.Second)
+	q.Add("a")
+	pass(time.Second)
+	take(t, q)
+	assert.EqualValues(t, 1, m.Value(queue.MetricAdds))
+	assert.Equal(t, []float64{2}, m.Observations(queue.MetricLatency), "it waits since the first addition")
+}
+
+func testMetricsDirty(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
+	q.Add("a")
+	take(t, q)
+	pass(time.Second)
+	q.Add("a")
+	q.Add("a")
+	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
+	pass(2 * time.Second)
+	q.Done("a")
+	pass(4 * time.Second)
+	take(t, q)
+	assert.Equal(t, []float64{0, 6}, m.Observations(queue.MetricLatency), "the wait for Done is a wait")
+	assert.Equal(t, []float64{3}, m.Observations(queue.MetricWorkDuration))
+}
+
+func testMetricsUnfinished(t *testing.T, q queue.DelayingInterface[string], m *Metrics, update func()) {
+	began := time.Now()
+	q.Add("a")
+	take(t, q)
+	pass(10 * time.Second)
+	second := time.Now()
+	q.Add("b")
+	take(t, q)
+	pass(time.Second)
+	update()
+	old, young := time.Since(began).Seconds(), time.Since(second).Seconds()
+	assert.InDelta(t, old+young, m.Value(queue.MetricUnfinishedWork), 1e-9)
+	assert.InDelta(t, old, m.Value(queue.MetricLongestRunning), 1e-9)
+
+	q.Done("a")
+	update()
+	young = time.Since(second).Seconds()
+	assert.InDelta(t, young, m.Value(queue.MetricUnfinishedWork), 1e-9)
+	assert.InDelta(t, young, m.Value(queue.MetricLongestRunning), 1e-9)
+
+	q.Done("b")
+	update()
+	assert.Zero(t, m.Value(queue.MetricUnfinishedWork))
+	assert.Zero(t, m.Value(queue.MetricLongestRunning))
+}
+
+func testMetricsRetries(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
+	q.AddAfter("a", time.Second)
+	q.AddAfter("a", time.Minute) // changes nothing, but was asked for
+	q.AddAfter("b", 0)
+	settle()
+	assert.EqualValues(t, 3, m.Value(queue.MetricRetries))
+	assert.EqualValues(t, 1, m.Value(queue.MetricAdds), "only b is there")
+	pass(time.Second)
+	assert.EqualValues(t, 2, m.Value(queue.MetricAdds))
+	q.ShutDown()
+	q.AddAfter("c", time.Second)
+	assert.EqualValues(t, 3, m.Value(queue.MetricRetries))
+}

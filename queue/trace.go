@@ -1,0 +1,179 @@
+package queue
+
+import "time"
+
+// Trace is a set of callbacks for what happens in a queue, in the manner of
+// net/http/httptrace. Every field may be nil. Metrics, logs and pictures are
+// made with it; the queue itself knows none of them.
+//
+// A callback runs in the goroutine that caused the event (for the end of a
+// delay: the goroutine of the timer), after the queue's lock was released and
+// before the call that caused it returns. So it may call the queue. It delays its
+// caller while it runs. The price: callbacks of different goroutines may run at
+// the same time, and not in the order in which the events happened. Event.Seq has
+// the order.
+type Trace[K comparable] struct {
+	// Added: the key became dirty; it is going to be handed out once more.
+	// Caused by Add, by AddAfter without delay, or by the end of a delay.
+	Added func(Event[K])
+	// Coalesced: as Added, but the key was dirty already, so nothing changed.
+	Coalesced func(Event[K])
+	// Refused: an addition came after the shutdown and is lost.
+	Refused func(Event[K])
+	// Held: an addition came while the key is backing off and was swallowed; the
+	// back-off ends in wait. Only with Config.HoldBackoff.
+	Held func(e Event[K], wait time.Duration)
+
+	// Delayed: AddAfter was called; the key's delay ends in wait, which is less
+	// than was asked for if an earlier end had been set before.
+	Delayed func(e Event[K], wait time.Duration)
+	// DelayCanceled: the key's delay was given up because of Add or Cancel.
+	DelayCanceled func(Event[K])
+	// DelayEnded: the key's delay is over, late by this much. Added or Coalesced
+	// follows.
+	DelayEnded func(e Event[K], late time.Duration)
+
+	// Got: Get handed the key out, waited after it became dirty.
+	Got func(e Event[K], waited time.Duration)
+	// Done: the key came back after it was worked on for this long.
+	Done func(e Event[K], worked time.Duration)
+	// DoneUnknown: Done was called with a key that no worker holds. It is a mistake
+	// in the caller; the queue ignored it.
+	DoneUnknown func(Event[K])
+
+	// Retried: AddRateLimited was called; it is failure number requeues since the
+	// last Forget, and the rate limiter ordered this wait. Delayed follows. The rate limiter is no
+	// part of the queue's history: this event and the next have no Seq.
+	Retried func(key K, requeues int, wait time.Duration)
+	// Forgotten: Forget was called.
+	Forgotten func(key K)
+
+	// ShuttingDown: ShutDown, or with drain ShutDownWithDrain, was called and
+	// dropped the delays of so many keys.
+	ShuttingDown func(drain bool, dropped int)
+}
+
+// Event says to which key something happened, and when in the queue's history.
+type Event[K comparable] struct {
+	Key K
+	// Seq numbers the events of one queue in the order in which they happened,
+	// without gaps, starting at 1. Snapshot.Seq is the number of the last event
+	// that a snapshot includes.
+	Seq uint64
+}
+
+// effect is the set of the events that one operation on one key caused.
+type effect uint8
+
+// The order of the constants is the order of the events.
+const (
+	delayed effect = 1 << iota
+	delayCanceled
+	delayEnded
+	held
+	refused
+	coalesced
+	added
+)
+
+// report calls the callbacks for an operation's events. seq is the number of
+// the first; wait belongs to those that have a duration.
+func (t *Trace[K]) report(what effect, key K, seq uint64, wait time.Duration) {
+	e := Event[K]{Key: key, Seq: seq}
+	if what&delayed != 0 {
+		call2(t.Delayed, e, wait)
+		e.Seq++
+	}
+	if what&delayCanceled != 0 {
+		call(t.DelayCanceled, e)
+		e.Seq++
+	}
+	if what&delayEnded != 0 {
+		call2(t.DelayEnded, e, wait)
+		e.Seq++
+	}
+	switch {
+	case what&held != 0:
+		call2(t.Held, e, wait)
+	case what&refused != 0:
+		call(t.Refused, e)
+	case what&coalesced != 0:
+		call(t.Coalesced, e)
+	case what&added != 0:
+		call(t.Added, e)
+	}
+}
+
+func call[A any](f func(A), a A) {
+	if f != nil {
+		f(a)
+	}
+}
+
+func call2[A, B any](f func(A, B), a A, b B) {
+	if f != nil {
+		f(a, b)
+	}
+}
+
+// JoinTraces returns a trace that calls the callbacks of all traces, in the order of the
+// arguments. Arguments may be nil; the result is nil if all are.
+func JoinTraces[K comparable](traces ...*Trace[K]) *Trace[K] {
+	var joined *Trace[K]
+	for _, t := range traces {
+		switch {
+		case t == nil:
+		case joined == nil:
+			joined = t
+		default:
+			joined = joined.and(t)
+		}
+	}
+	return joined
+}
+
+func (t *Trace[K]) and(u *Trace[K]) *Trace[K] {
+	return &Trace[K]{
+		Added:         join(t.Added, u.Added),
+		Coalesced:     join(t.Coalesced, u.Coalesced),
+		Refused:       join(t.Refused, u.Refused),
+		Held:          join2(t.Held, u.Held),
+		Delayed:       join2(t.Delayed, u.Delayed),
+		DelayCanceled: join(t.DelayCanceled, u.DelayCanceled),
+		DelayEnded:    join2(t.DelayEnded, u.DelayEnded),
+		Got:           join2(t.Got, u.Got),
+		Done:          join2(t.Done, u.Done),
+		DoneUnknown:   join(t.DoneUnknown, u.DoneUnknown),
+		Retried:       join3(t.Retried, u.Retried),
+		Forgotten:     join(t.Forgotten, u.Forgotten),
+		ShuttingDown:  join2(t.ShuttingDown, u.ShuttingDown),
+	}
+}
+
+func join[A any](f, g func(A)) func(A) {
+	if f == nil || g == nil {
+		return either(f, g, f == nil)
+	}
+	return func(a A) { f(a); g(a) }
+}
+
+func join2[A, B any](f, g func(A, B)) func(A, B) {
+	if f == nil || g == nil {
+		return either(f, g, f == nil)
+	}
+	return func(a A, b B) { f(a, b); g(a, b) }
+}
+
+func join3[A, B, C any](f, g func(A, B, C)) func(A, B, C) {
+	if f == nil || g == nil {
+		return either(f, g, f == nil)
+	}
+	return func(a A, b B, c C) { f(a, b, c); g(a, b, c) }
+}
+
+func either[F any](f, g F, second bool) F {
+	if second {
+		return g
+	}
+	return f
+}
