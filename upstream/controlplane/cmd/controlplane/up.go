@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -63,7 +64,8 @@ func runUp() int {
 }
 
 func (f *upFlags) run() (err error) {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// SIGHUP is what a terminal sends that is closed.
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	if f.config.Binary, err = os.Executable(); err != nil {
 		return err
@@ -77,6 +79,9 @@ func (f *upFlags) run() (err error) {
 		f.config.AuditPolicy = string(policy)
 	}
 	cp, err := controlplane.Start(ctx, f.config)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return errors.New("controlplane up: interrupted before it was ready")
+	}
 	if err != nil {
 		return err
 	}
