@@ -52,7 +52,7 @@ func (x *exchange) run(ctx context.Context) error {
 		}
 		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
 		if !again {
-			return afterAttempts(f.err, attempt)
+			return x.giveUp(ctx, u, attempt, f.err)
 		}
 		if err := x.pause(ctx, u, attempt, wait, f); err != nil {
 			return err
@@ -174,6 +174,9 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL) (*http.Response, e
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
+	if err == nil {
+		x.client.pool.proven.Store(true)
+	}
 	return answer, err
 }
 
@@ -202,12 +205,21 @@ func (x *exchange) renewCredentials(err error) bool {
 
 // broken turns the error of a failed transport into a *TransportError.
 func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
+	if end := ctx.Err(); end != nil && !errors.Is(err, end) {
+		err = fmt.Errorf("%w (%w)", end, err) // what the end of the context looked like from below
+	}
 	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}
 }
 
-func afterAttempts(err error, attempts int) error {
-	if attempts == 1 {
-		return err
+// giveUp returns the error of the last attempt, with a better explanation if one can be had.
+func (x *exchange) giveUp(ctx context.Context, u *url.URL, attempts int, err error) error {
+	if broken, ok := errors.AsType[*TransportError](err); ok && broken.unexplained() && ctx.Err() == nil {
+		if verdict := x.client.pool.probeHandshake(ctx, u); verdict != nil {
+			return x.broken(ctx, u, verdict)
+		}
 	}
-	return &AttemptsError{Attempts: attempts, Err: err}
+	if attempts > 1 {
+		return &AttemptsError{Attempts: attempts, Err: err}
+	}
+	return err
 }

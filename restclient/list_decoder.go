@@ -3,6 +3,7 @@ package restclient
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -73,7 +74,10 @@ func (d *listDecoder[T]) field(key string) error {
 
 func (d *listDecoder[T]) items() error {
 	if c, err := d.stream.peek(); err == nil && c == 'n' { // null: a nil slice, as Go servers write it
-		_, err := d.stream.value()
+		raw, err := d.stream.value()
+		if err == nil && string(raw) != "null" {
+			err = errors.New("items is neither an array nor null")
+		}
 		return err
 	}
 	if err := d.stream.expect('['); err != nil {

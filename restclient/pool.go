@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,6 +37,8 @@ type pool struct {
 	settings    TLS
 	plainBody   bool // no compression
 	wrap        func(http.RoundTripper) http.RoundTripper
+
+	proven atomic.Bool // a request has been answered over the current transport
 
 	mu          sync.Mutex // guards what follows; never held while Credentials are asked
 	transport   *http.Transport
@@ -147,6 +150,7 @@ func (p *pool) renewIfChanged() bool {
 	p.tlsBase, p.transport, p.caData = base, p.newTransport(base), caData
 	p.handshaken, p.certificate = false, nil
 	p.mu.Unlock()
+	p.proven.Store(false)
 	old.CloseIdleConnections()
 	return true
 }

@@ -88,6 +88,11 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // Timeout makes a TransportError a net.Error in spirit.
 func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
 
+// unexplained kinds say that a connection broke, but not why.
+func (e *TransportError) unexplained() bool {
+	return e.Kind == ConnectionFailed || e.Kind == ConnectionLost
+}
+
 // markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.
 type markedError struct {
 	kind TransportErrorKind

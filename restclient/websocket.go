@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/gorilla/websocket"
 )
@@ -51,8 +52,15 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		HandshakeTimeout: dialTimeout + tlsHandshakeTimeout,
 		ReadBufferSize:   firstBuffer,
 	}
-	conn, answer, err := dialer.DialContext(ctx, target.String(), header)
+	// The library would also set the context's deadline on the connection, and the one that fires first would decide what the
+	// error looks like.
+	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
+		// An answer to a ping that cannot be sent any more is no reason to miss what can still be read.
+		conn.SetPingHandler(func(data string) error {
+			conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+			return nil
+		})
 		d.stream = &webSocketStream{conn: conn, release: release}
 		return answer, nil
 	}

@@ -33,11 +33,6 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return pipeAddr{} }
 
-type pipeAddr struct{}
-
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
-
 // link is the client's end of a connection.
 type link struct {
 	net.Conn

@@ -54,8 +54,6 @@ func NewTLSServer(t testing.TB, handler http.Handler, authority *Authority, adju
 		Certificates: []tls.Certificate{*authority.Issue(t, Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}})},
 		ClientCAs:    authority.Pool(),
 		ClientAuth:   tls.VerifyClientCertIfGiven,
-		// A server sends tickets right after its handshake, when a client over an unbuffered pipe is writing, not reading.
-		SessionTicketsDisabled: true,
 	}
 	if adjust != nil {
 		adjust(cfg)
@@ -131,7 +129,7 @@ func (s *Server) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 	if refusing {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 	}
-	near, far := net.Pipe()
+	near, far := newPipe()
 	l := newLink(near, s.forget)
 	select {
 	case s.listener.incoming <- far:

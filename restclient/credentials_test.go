@@ -1,0 +1,160 @@
+package restclient_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// tokens are credentials that move on to the next token at each 401, and stay at the last.
+type tokens struct {
+	mu           sync.Mutex
+	list         []string
+	unauthorized int
+	err          error
+}
+
+func (c *tokens) Apply(req *http.Request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.list[0])
+	return nil
+}
+
+func (c *tokens) Unauthorized(req *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unauthorized++
+	if len(c.list) > 1 {
+		c.list = c.list[1:]
+	}
+}
+
+func (c *tokens) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
+
+// only lets requests with this token pass.
+func only(token string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
+			return
+		}
+		next(w, r)
+	}
+}
+
+func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		tokens         []string
+		requests, told int
+		ok             bool
+	}{
+		{"right from the start", []string{"new"}, 1, 0, true},
+		{"rotated", []string{"old", "new"}, 2, 1, true},
+		{"nothing fresher", []string{"old"}, 1, 1, false},
+		{"fresh but wrong too", []string{"old", "older", "new"}, 2, 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
+				credentials := &tokens{list: c.tokens}
+				client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+				err := client.Do(t.Context(), restclient.Request{Verb: "POST", Path: "/", Body: []byte("{}")}, nil)
+				if c.ok {
+					assert.NoError(t, err)
+				} else {
+					assert.True(t, api.IsUnauthorized(err), "%v", err)
+				}
+				assert.Len(t, server.Requests(), c.requests)
+				assert.Equal(t, c.told, credentials.unauthorized)
+			})
+		})
+	}
+}
+
+func TestUnauthorizedWithoutCredentialsIsJustAnError(t *testing.T) {
+	bubble(t, only("x", ok), func(t *testing.T, server *restclienttest.Server) {
+		err := server.Client().Do(t.Context(), get("/"), nil)
+		assert.True(t, api.IsUnauthorized(err))
+		assert.Len(t, server.Requests(), 1)
+	})
+}
+
+func TestFailingCredentials(t *testing.T) {
+	noPlugin := errors.New("the plugin is not installed")
+	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = &tokens{err: noPlugin} })
+		err := client.Do(t.Context(), get("/"), nil)
+		var broken *restclient.TransportError
+		require.ErrorAs(t, err, &broken)
+		assert.Equal(t, restclient.CredentialsFailed, broken.Kind)
+		assert.ErrorIs(t, err, noPlugin)
+		assert.Equal(t, "the credentials for http://apiserver.test cannot be obtained: the plugin is not installed", broken.Sentence())
+		assert.Empty(t, server.Requests())
+	})
+}
+
+// A token that stops working between a 401 and the question whether there is a fresh one.
+func TestCredentialsThatFailAfterA401(t *testing.T) {
+	bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
+		credentials := &failAfter401{tokens{list: []string{"old"}}}
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+		assert.True(t, api.IsUnauthorized(client.Do(t.Context(), get("/"), nil)))
+		assert.Len(t, server.Requests(), 1)
+	})
+}
+
+type failAfter401 struct{ tokens }
+
+func (c *failAfter401) Unauthorized(*http.Request) { c.err = errors.New("gone") }
+
+func TestWatchesRenewCredentialsToo(t *testing.T) {
+	handler := only("new", func(w http.ResponseWriter, r *http.Request) {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
+	})
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+				client := server.Client(func(cfg *restclient.Config) {
+					cfg.Credentials = &tokens{list: []string{"old", "new"}}
+					cfg.WatchTransport = transport
+				})
+				w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				w.Stop()
+				assert.Len(t, server.Requests(), 2)
+			})
+		})
+	}
+}
+
+// An https server that redirects to http would have the token sent in the clear; one that redirects elsewhere would
+// get it.
+func TestRedirectsDoNotLeakCredentials(t *testing.T) {
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/here" {
+			http.Redirect(w, r, "http://elsewhere.test/there", http.StatusTemporaryRedirect)
+			return
+		}
+		ok(w, r)
+	}, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = &tokens{list: []string{"s3cret"}} })
+		require.NoError(t, client.Do(t.Context(), get("/here"), nil))
+		requests := server.Requests()
+		require.Len(t, requests, 2)
+		assert.Equal(t, "Bearer s3cret", requests[0].Header.Get("Authorization"))
+		assert.Empty(t, requests[1].Header.Get("Authorization"))
+	})
+}

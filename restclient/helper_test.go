@@ -1,0 +1,119 @@
+package restclient_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// bubble runs a test against a handler in a synctest bubble. The bubble ends only when every goroutine of client and
+// server has ended, so each of these tests is also a test for leaks.
+func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, server *restclienttest.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		test(t, restclienttest.NewServer(t, handler))
+	})
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(body)
+}
+
+func refusal(code int, reason api.StatusReason, message string) api.Status {
+	return api.Status{
+		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   api.StatusFailure, Code: code, Reason: reason, Message: message,
+	}
+}
+
+func namespace(name, version string) *api.Namespace {
+	return &api.Namespace{
+		TypeMeta:   api.TypeMeta{Kind: "Namespace", APIVersion: "v1"},
+		ObjectMeta: api.ObjectMeta{Name: name, ResourceVersion: version},
+	}
+}
+
+// script answers the n-th request with the n-th function, and all further ones with the last.
+func script(answers ...http.HandlerFunc) http.HandlerFunc {
+	var mu sync.Mutex
+	n := 0
+	return func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		next := answers[min(n, len(answers)-1)]
+		n++
+		mu.Unlock()
+		next(w, r)
+	}
+}
+
+// code answers with a code and nothing else; header holds pairs.
+func code(code int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+func ok(w http.ResponseWriter, r *http.Request) {
+	answer(w, http.StatusOK, map[string]string{"hello": "world"})
+}
+
+// hangUp closes the connection without an answer.
+func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// bodies counts the bodies that a client was handed and those that it closed.
+type bodies struct {
+	mu             sync.Mutex
+	opened, closed int
+}
+
+func (b *bodies) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err == nil {
+			b.mu.Lock()
+			b.opened++
+			b.mu.Unlock()
+			answer.Body = &countedBody{ReadCloser: answer.Body, count: b}
+		}
+		return answer, err
+	})
+}
+
+func (b *bodies) counts() (opened, closed int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.opened, b.closed
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+type countedBody struct {
+	io.ReadCloser
+	count *bodies
+	once  sync.Once
+}
+
+func (b *countedBody) Close() error {
+	b.once.Do(func() {
+		b.count.mu.Lock()
+		defer b.count.mu.Unlock()
+		b.count.closed++
+	})
+	return b.ReadCloser.Close()
+}
+
+func get(path string) restclient.Request { return restclient.Request{Path: path} }

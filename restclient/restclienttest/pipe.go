@@ -1,0 +1,153 @@
+package restclienttest
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// pipeBuffer is how much may be under way in one direction. A net.Pipe has no buffer at all, and TLS needs one: at the end of a handshake
+// both sides may write (a session ticket or an alert here, the first request there) before either reads.
+const pipeBuffer = 64 << 10
+
+// newPipe returns the two ends of a connection in memory. All waiting is on sync.Cond, so a synctest bubble can tell that
+// nothing moves.
+func newPipe() (near, far *pipeConn) {
+	there, back := newHalf(), newHalf()
+	return &pipeConn{in: back, out: there}, &pipeConn{in: there, out: back}
+}
+
+// half is one direction of a connection.
+type half struct {
+	mu           sync.Mutex
+	changed      *sync.Cond
+	data         []byte
+	writerClosed bool
+	readerClosed bool
+	reading      deadline
+	writing      deadline
+}
+
+func newHalf() *half {
+	h := &half{}
+	h.changed = sync.NewCond(&h.mu)
+	return h
+}
+
+// deadline is a moment after which one kind of call fails. The timer only wakes those who wait.
+type deadline struct {
+	at    time.Time
+	timer *time.Timer
+}
+
+func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
+
+func (h *half) setDeadline(d *deadline, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+	d.at = at
+	if !at.IsZero() && time.Until(at) > 0 {
+		d.timer = time.AfterFunc(time.Until(at), h.changed.Broadcast)
+	}
+	h.changed.Broadcast()
+}
+
+func (h *half) read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		switch {
+		case h.readerClosed:
+			return 0, net.ErrClosed
+		case h.reading.passed():
+			return 0, os.ErrDeadlineExceeded
+		case len(h.data) > 0 || len(p) == 0:
+			n := copy(p, h.data)
+			h.data = h.data[n:]
+			h.changed.Broadcast()
+			return n, nil
+		case h.writerClosed:
+			return 0, io.EOF
+		}
+		h.changed.Wait()
+	}
+}
+
+func (h *half) write(p []byte) (n int, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		switch {
+		case h.writerClosed:
+			return n, net.ErrClosed
+		case h.readerClosed:
+			return n, io.ErrClosedPipe
+		case h.writing.passed():
+			return n, os.ErrDeadlineExceeded
+		}
+		if room := pipeBuffer - len(h.data); room > 0 && len(p) > 0 {
+			taken := min(room, len(p))
+			h.data = append(h.data, p[:taken]...)
+			n, p = n+taken, p[taken:]
+			h.changed.Broadcast()
+		}
+		if len(p) == 0 {
+			return n, nil
+		}
+		h.changed.Wait()
+	}
+}
+
+// close ends the direction from one of its sides. What was written before the writer closed can still be read.
+func (h *half) close(side *bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	*side = true
+	for _, d := range []*deadline{&h.reading, &h.writing} {
+		if d.timer != nil {
+			d.timer.Stop()
+		}
+	}
+	h.changed.Broadcast()
+}
+
+// pipeConn is one end of a connection.
+type pipeConn struct{ in, out *half }
+
+func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.read(p) }
+func (c *pipeConn) Write(p []byte) (int, error) { return c.out.write(p) }
+
+func (c *pipeConn) Close() error {
+	c.in.close(&c.in.readerClosed)
+	c.out.close(&c.out.writerClosed)
+	return nil
+}
+
+func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr{} }
+func (c *pipeConn) RemoteAddr() net.Addr { return pipeAddr{} }
+
+func (c *pipeConn) SetDeadline(t time.Time) error {
+	c.SetReadDeadline(t)
+	return c.SetWriteDeadline(t)
+}
+
+func (c *pipeConn) SetReadDeadline(t time.Time) error {
+	c.in.setDeadline(&c.in.reading, t)
+	return nil
+}
+
+func (c *pipeConn) SetWriteDeadline(t time.Time) error {
+	c.out.setDeadline(&c.out.writing, t)
+	return nil
+}
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "pipe" }
+func (pipeAddr) String() string  { return "pipe" }

@@ -1,0 +1,288 @@
+package restclient_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// who answers with the protocol and the common name of the client's certificate; watches get one event with the same.
+func who(w http.ResponseWriter, r *http.Request) {
+	name := "anonymous"
+	if len(r.TLS.PeerCertificates) > 0 {
+		name = r.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	if r.URL.Query().Get("watch") != "" {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+			s.Send(api.WatchAdded, namespace(name, "1"))
+		})
+		return
+	}
+	io.WriteString(w, r.Proto+" "+name)
+}
+
+// certificate is credentials made of a client certificate that can be exchanged.
+type certificate struct {
+	current atomic.Pointer[tls.Certificate]
+	err     error
+}
+
+func certificateOf(c *tls.Certificate) *certificate {
+	credentials := &certificate{}
+	credentials.current.Store(c)
+	return credentials
+}
+
+func (c *certificate) Apply(*http.Request) error                    { return nil }
+func (c *certificate) Unauthorized(*http.Request)                   {}
+func (c *certificate) ClientCertificate() (*tls.Certificate, error) { return c.current.Load(), c.err }
+
+func ask(t *testing.T, client *restclient.Client) string {
+	t.Helper()
+	var body []byte
+	require.NoError(t, client.Do(t.Context(), get("/"), &body))
+	return string(body)
+}
+
+func TestTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		authority := restclienttest.NewAuthority(t)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, nil)
+		with := func(credentials restclient.Credentials) func(*restclient.Config) {
+			return func(cfg *restclient.Config) { cfg.Credentials = credentials }
+		}
+		joe := authority.Issue(t, restclienttest.Leaf{Name: "joe"})
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client()))
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client(with(certificateOf(nil)))))
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, server.Client(with(certificateOf(joe)))))
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client(func(cfg *restclient.Config) {
+			cfg.TLS = restclient.TLS{Insecure: true}
+		})))
+		for _, transport := range transports {
+			client := server.Client(with(certificateOf(joe)), func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			event, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, "joe", event.Object.Name)
+			_, err = w.Next()
+			assert.Equal(t, io.EOF, err)
+		}
+	})
+}
+
+func TestWrongCertificates(t *testing.T) {
+	type setup struct {
+		name     string
+		server   func(t *testing.T, authority *restclienttest.Authority) func(*tls.Config)
+		client   func(t *testing.T, authority *restclienttest.Authority) func(*restclient.Config)
+		kind     restclient.TransportErrorKind
+		sentence string
+	}
+	plain := func(*testing.T, *restclienttest.Authority) func(*tls.Config) { return nil }
+	same := func(*testing.T, *restclienttest.Authority) func(*restclient.Config) {
+		return func(*restclient.Config) {}
+	}
+	serverWith := func(leaf restclienttest.Leaf) func(*testing.T, *restclienttest.Authority) func(*tls.Config) {
+		return func(t *testing.T, authority *restclienttest.Authority) func(*tls.Config) {
+			return func(cfg *tls.Config) { cfg.Certificates = []tls.Certificate{*authority.Issue(t, leaf)} }
+		}
+	}
+	required := func(*testing.T, *restclienttest.Authority) func(*tls.Config) {
+		return func(cfg *tls.Config) { cfg.ClientAuth = tls.RequireAndVerifyClientCert }
+	}
+	for _, c := range []setup{
+		{"unknown authority", plain, func(t *testing.T, _ *restclienttest.Authority) func(*restclient.Config) {
+			other := restclienttest.NewAuthority(t)
+			return func(cfg *restclient.Config) { cfg.TLS.CAData = other.PEM() }
+		}, restclient.CertificateUnknown, "the certificate of https://apiserver.test is signed by an authority that is not trusted"},
+		{"expired", serverWith(restclienttest.Leaf{Hosts: []string{"apiserver.test"}, Valid: -time.Minute}), same,
+			restclient.CertificateInvalid, "the certificate of https://apiserver.test is not valid"},
+		{"other name", serverWith(restclienttest.Leaf{Hosts: []string{"other.test"}}), same,
+			restclient.CertificateInvalid, "the certificate of https://apiserver.test is not valid"},
+		{"client certificate missing", required, same,
+			restclient.CertificateRejected, "the server https://apiserver.test rejected our client certificate"},
+		{"client certificate of another authority", required, func(t *testing.T, _ *restclienttest.Authority) func(*restclient.Config) {
+			joe := restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"})
+			return func(cfg *restclient.Config) { cfg.Credentials = certificateOf(joe) }
+		}, restclient.CertificateRejected, "the server https://apiserver.test rejected our client certificate"},
+		{"client certificate cannot be had", required, func(*testing.T, *restclienttest.Authority) func(*restclient.Config) {
+			return func(cfg *restclient.Config) { cfg.Credentials = &certificate{err: errors.New("no plugin")} }
+		}, restclient.CredentialsFailed, "the credentials for https://apiserver.test cannot be obtained"},
+		{"the server speaks plain HTTP", plain, same, restclient.NotTLS, "the server https://apiserver.test does not speak TLS"},
+	} {
+		for _, transport := range transports {
+			t.Run(c.name+" "+string(transport), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					authority := restclienttest.NewAuthority(t)
+					server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, c.server(t, authority))
+					if c.kind == restclient.NotTLS {
+						plain := restclienttest.NewServer(t, http.HandlerFunc(ok))
+						cfg := plain.Config()
+						cfg.Host = "https://apiserver.test"
+						expectKind(t, mustClient(t, cfg), transport, c.kind, c.sentence)
+						return
+					}
+					cfg := server.Config()
+					c.client(t, authority)(&cfg)
+					cfg.WatchTransport = transport
+					expectKind(t, mustClient(t, cfg), transport, c.kind, c.sentence)
+				})
+			})
+		}
+	}
+}
+
+func mustClient(t *testing.T, cfg restclient.Config) *restclient.Client {
+	t.Helper()
+	client, err := restclient.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// expectKind sends a request (for websocket a watch) and expects it to fail with that kind and a sentence that begins like this.
+func expectKind(t *testing.T, client *restclient.Client, transport restclient.WatchTransport, kind restclient.TransportErrorKind, sentence string) {
+	t.Helper()
+	err := client.Do(t.Context(), get("/"), nil)
+	if transport == restclient.WatchWebSocket {
+		_, err = restclient.Metadata(client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+	}
+	var broken *restclient.TransportError
+	require.ErrorAs(t, err, &broken)
+	assert.Equal(t, kind, broken.Kind, "%v", err)
+	assert.Contains(t, broken.Sentence(), sentence)
+}
+
+func TestPlainHTTPToATLSPort(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "Client sent an HTTP request to an HTTPS server.", http.StatusBadRequest)
+	}
+	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+		expectKind(t, server.Client(), restclient.WatchHTTP, restclient.NeedsTLS,
+			"the server http://apiserver.test speaks TLS (the address should begin with https://)")
+	})
+}
+
+func TestServerName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), restclienttest.NewAuthority(t), nil)
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.Host, cfg.TLS.ServerName = "https://10.1.2.3", "apiserver.test"
+		})
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
+	})
+}
+
+// New requests use a new client certificate, although the old connection is still good.
+func TestClientCertificateRotation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		authority := restclienttest.NewAuthority(t)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), authority, nil)
+		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
+		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, client), "looked at once a minute")
+		time.Sleep(time.Minute)
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		assert.Equal(t, 2, server.Dialled())
+		synctest.Wait()
+		assert.Equal(t, 1, server.Connections(), "the old connection is closed")
+	})
+}
+
+// A server says 401 to a connection whose certificate has expired meanwhile. The repetition goes over a new one.
+func TestExpiredClientCertificate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		authority := restclienttest.NewAuthority(t)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if time.Now().After(r.TLS.PeerCertificates[0].NotAfter) {
+				answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
+				return
+			}
+			who(w, r)
+		}), authority, nil)
+		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe", Valid: 30 * time.Second}))
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
+		time.Sleep(40 * time.Second)
+		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+	})
+}
+
+func TestCAFileRotation(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		oldCA, newCA := restclienttest.NewAuthority(t), restclienttest.NewAuthority(t)
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(who), newCA, nil)
+		file := filepath.Join(dir, "ca.crt")
+		require.NoError(t, os.WriteFile(file, oldCA.PEM(), 0o600))
+		client := server.Client(func(cfg *restclient.Config) { cfg.TLS = restclient.TLS{CAFile: file} })
+		fails := func(why string) {
+			t.Helper()
+			err := client.Do(t.Context(), get("/"), nil)
+			var broken *restclient.TransportError
+			require.ErrorAs(t, err, &broken, why)
+			assert.Equal(t, restclient.CertificateUnknown, broken.Kind, why)
+		}
+		fails("signed by another authority")
+
+		// A file in the middle of being written is no reason to trust anybody, or to fail in another way.
+		for _, content := range [][]byte{nil, []byte("-----BEGIN"), newCA.PEM()[:40]} {
+			require.NoError(t, os.WriteFile(file, content, 0o600))
+			time.Sleep(2 * time.Minute)
+			fails("half a file")
+		}
+		require.NoError(t, os.Remove(file))
+		time.Sleep(2 * time.Minute)
+		fails("no file")
+
+		require.NoError(t, os.WriteFile(file, newCA.PEM(), 0o600))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
+	})
+}
+
+func TestCompressionAndItsAbsence(t *testing.T) {
+	echo := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Accept-Encoding")) }
+	bubble(t, echo, func(t *testing.T, server *restclienttest.Server) {
+		assert.Equal(t, "gzip", ask(t, server.Client()))
+		assert.Equal(t, "", ask(t, server.Client(func(cfg *restclient.Config) { cfg.DisableCompression = true })))
+	})
+}
+
+// A link whose other end has lost its state says nothing. HTTP/2 pings find that out.
+func TestSilentHTTP2Connection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
+		}), restclienttest.NewAuthority(t), nil)
+		w, err := restclient.Metadata(server.Client(), api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Hour) // an idle link is no broken link
+		server.Silence()
+		start := time.Now()
+		_, err = w.Next()
+		var broken *restclient.TransportError
+		require.ErrorAs(t, err, &broken)
+		assert.LessOrEqual(t, time.Since(start), 45*time.Second)
+	})
+}

@@ -1,0 +1,143 @@
+package restclient_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// recorder writes down every hook as a line.
+type recorder struct{ lines []string }
+
+func (r *recorder) add(format string, args ...any) {
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) trace() *restclient.Trace {
+	about := func(i restclient.RequestInfo) string {
+		return fmt.Sprintf("%s %s %s %s/%s/%s %s #%d", i.Method, i.Verb, i.Resource.Resource, i.Namespace, i.Name, i.Subresource, i.Path, i.Attempt)
+	}
+	return &restclient.Trace{
+		RequestStart: func(i restclient.RequestInfo) { r.add("start %s", about(i)) },
+		RequestDone: func(i restclient.RequestInfo, res restclient.RequestResult) {
+			r.add("done %s: %d after %v, %v", about(i), res.Code, res.Duration, res.Err)
+		},
+		Retry: func(i restclient.RequestInfo, wait time.Duration, err error) {
+			r.add("retry %s in %v: %v", about(i), wait, err)
+		},
+		WatchOpened: func(i restclient.RequestInfo) { r.add("opened %s", about(i)) },
+		WatchFrame: func(i restclient.RequestInfo, kind api.WatchEventType, bytes int) {
+			r.add("frame %s %s %d bytes", i.Path, kind, bytes)
+		},
+		WatchClosed: func(i restclient.RequestInfo, frames int64, open time.Duration, err error) {
+			r.add("closed %s after %d frames, %v: %v", i.Path, frames, open, err)
+		},
+	}
+}
+
+func TestTraceOfARequest(t *testing.T) {
+	bubble(t, script(code(503, "Retry-After", "2"), func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(30 * time.Millisecond)
+		answer(w, 200, namespace("shop", "1"))
+	}, code(404)), func(t *testing.T, server *restclienttest.Server) {
+		var r recorder
+		client := server.Client(func(cfg *restclient.Config) { cfg.Trace = r.trace() })
+		namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+		_, err := namespaces.UpdateStatus(t.Context(), namespace("shop", "1"), api.UpdateOptions{})
+		require.NoError(t, err)
+		require.Error(t, client.Do(t.Context(), get("/version"), nil))
+		const about = "PUT update namespaces /shop/status /api/v1/namespaces/shop/status #"
+		const busy = "the server is currently unable to handle the request (put namespaces shop)"
+		assert.Equal(t, []string{
+			"start " + about + "1",
+			"done " + about + "1: 503 after 0s, " + busy,
+			"retry " + about + "1 in 2s: " + busy,
+			"start " + about + "2",
+			"done " + about + "2: 200 after 30ms, <nil>",
+			"start GET   // /version #1",
+			"done GET   // /version #1: 404 after 0s, the server could not find the requested resource",
+		}, r.lines)
+	})
+}
+
+func TestTraceOfAWatch(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+			time.Sleep(time.Minute)
+			s.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{}}}` + "\n"))
+			s.SendRaw([]byte(`{"type":"BOOKMARK","object":{}}` + "\n"))
+			if r.URL.Query().Get("resourceVersion") == "7" {
+				s.Wait()
+			}
+		})
+	}
+	for _, transport := range transports {
+		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			var r recorder
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.Trace = r.trace()
+				cfg.WatchTransport = transport
+			})
+			pods := restclient.Metadata(client, api.PodsResource, "")
+			w, err := pods.Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			for err == nil {
+				_, err = w.Next()
+			}
+			w.Stop()
+			require.Equal(t, io.EOF, err)
+			status := 200
+			if transport == restclient.WatchWebSocket {
+				status = 101
+			}
+			const about = "GET watch pods // /api/v1/pods #1"
+			assert.Equal(t, []string{
+				"start " + about,
+				fmt.Sprintf("done %s: %d after 0s, <nil>", about, status),
+				"opened " + about,
+				"frame /api/v1/pods ADDED 41 bytes",
+				"frame /api/v1/pods BOOKMARK 31 bytes",
+				"closed /api/v1/pods after 2 frames, 1m0s: EOF",
+			}, r.lines)
+
+			w, err = pods.Watch(t.Context(), api.ListOptions{ResourceVersion: "7"})
+			require.NoError(t, err)
+			_, err = w.Next()
+			require.NoError(t, err)
+			w.Stop()
+			assert.Equal(t, "closed /api/v1/pods after 1 frames, 1m0s: the watch was stopped", r.lines[len(r.lines)-1])
+		})
+	}
+}
+
+// A Trace without hooks and no Trace at all behave alike.
+func TestEmptyTrace(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Warning", `299 - "hm"`)
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+			s.Send(api.WatchAdded, namespace("a", "1"))
+		})
+	}
+	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+		for _, trace := range []*restclient.Trace{nil, {}} {
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.Trace = trace
+				cfg.QPS, cfg.Burst = 1, 1
+			})
+			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			_, err = w.Next()
+			require.NoError(t, err)
+			w.Stop()
+		}
+	})
+}

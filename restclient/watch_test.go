@@ -1,0 +1,395 @@
+package restclient_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+var transports = []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
+
+// overEachTransport runs a test with a watch that serve feeds: over chunked HTTP, over a websocket with text messages
+// and over one with binary messages. The expectations are the same.
+func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, server *restclienttest.Server)) {
+	t.Helper()
+	for _, c := range []struct {
+		name      string
+		transport restclient.WatchTransport
+		framing   restclienttest.Framing
+	}{
+		{"http", restclient.WatchHTTP, 0},
+		{"websocket text", restclient.WatchWebSocket, restclienttest.TextFrames},
+		{"websocket binary", restclient.WatchWebSocket, restclienttest.BinaryFrames},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			handler := func(w http.ResponseWriter, r *http.Request) { restclienttest.ServeWatch(w, r, c.framing, serve) }
+			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+				client := server.Client(func(cfg *restclient.Config) {
+					cfg.WatchTransport = c.transport
+					cfg.MaxFrameBytes = 10_000
+				})
+				w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				defer w.Stop()
+				test(t, w, client, server)
+			})
+		})
+	}
+}
+
+func TestWatchEvents(t *testing.T) {
+	bookmark := namespace("", "30")
+	end := namespace("", "31")
+	end.Annotations = map[string]string{api.InitialEventsAnnotation: "true"}
+	notEnd := namespace("", "32")
+	notEnd.Annotations = map[string]string{api.InitialEventsAnnotation: "false"}
+	expired := refusal(410, api.ReasonExpired, "too old resource version: 1 (100)")
+	overEachTransport(t, func(s *restclienttest.Stream) {
+		s.Send(api.WatchAdded, namespace("a", "1"))
+		s.Send(api.WatchModified, namespace("a", "2"))
+		s.SendRaw([]byte(`{"object":{"metadata":{"name":"a","resourceVersion":"3"}},"more":[1,{"type":"x"}],"type":"DELETED"}` + "\n"))
+		s.Send(api.WatchBookmark, bookmark)
+		s.Send(api.WatchBookmark, end)
+		s.Send(api.WatchBookmark, notEnd)
+		s.Send("INVENTED", namespace("b", "33"))
+		s.Send(api.WatchError, expired)
+	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+		type event = api.WatchEvent[*api.Namespace]
+		bare := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: "a", ResourceVersion: "3"}}
+		for _, want := range []event{
+			{Type: api.WatchAdded, Object: namespace("a", "1"), ResourceVersion: "1"},
+			{Type: api.WatchModified, Object: namespace("a", "2"), ResourceVersion: "2"},
+			{Type: api.WatchDeleted, Object: bare, ResourceVersion: "3"},
+			{Type: api.WatchBookmark, ResourceVersion: "30"},
+			{Type: api.WatchBookmark, ResourceVersion: "31", InitialEventsEnd: true},
+			{Type: api.WatchBookmark, ResourceVersion: "32"},
+			{Type: "INVENTED", ResourceVersion: "33"},
+			{Type: api.WatchError, Status: &expired},
+		} {
+			got, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		}
+		for range 2 {
+			_, err := w.Next()
+			assert.Equal(t, io.EOF, err, "the stream ended in good order, and stays ended")
+		}
+	})
+}
+
+// Several events in one piece, one event in many pieces: the transport's pieces mean nothing.
+func TestWatchPiecesMeanNothing(t *testing.T) {
+	one := func(n int) string {
+		return fmt.Sprintf(`{"type":"ADDED","object":{"metadata":{"name":"n%d","resourceVersion":"%d"}}}`, n, n)
+	}
+	overEachTransport(t, func(s *restclienttest.Stream) {
+		s.SendRaw([]byte(one(0) + one(1) + "\n" + one(2)))
+		for _, b := range []byte(one(3) + one(4)) {
+			s.SendRaw([]byte{b})
+		}
+	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+		for n := range 5 {
+			event, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, fmt.Sprintf("n%d", n), event.Object.Name)
+		}
+		_, err := w.Next()
+		assert.Equal(t, io.EOF, err)
+	})
+}
+
+func TestWatchEventsThatCannotBeUnderstood(t *testing.T) {
+	for frame, want := range map[string]string{
+		`{"type":"ADDED"}`:                         "a watch event without an object",
+		`{"object":{}}`:                            "a watch event without a type",
+		`{"type":"ADDED","object":null}`:           "null where an object should be",
+		`{"type":"ADDED","object":{"metadata":7}}`: "cannot unmarshal number",
+		`{"object":7,"type":"ADDED"}`:              "cannot unmarshal number",
+		`{"type":7,"object":{}}`:                   "cannot unmarshal number",
+		`{"type":"ERROR","object":[]}`:             "cannot unmarshal array",
+		`{"type":"BOOKMARK","object":[]}`:          "cannot unmarshal array",
+		`{"type":"ADDED","object":{"a":}}`:         "invalid character '}'",
+		`hello`:                                    "'h' at byte 75 where { should be",
+		`{"type":"ADDED","object":{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}}`: "a watch event is larger than the limit of 10000 bytes",
+	} {
+		t.Run(want, func(t *testing.T) {
+			overEachTransport(t, func(s *restclienttest.Stream) {
+				s.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{"name":"ok","resourceVersion":"1"}}}` + "\n"))
+				s.SendRaw([]byte(frame))
+				s.Wait()
+			}, func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, _ *restclienttest.Server) {
+				_, err := w.Next()
+				require.NoError(t, err)
+				_, err = w.Next()
+				var wrong *restclient.DecodeError
+				require.ErrorAs(t, err, &wrong)
+				assert.ErrorContains(t, err, want)
+				assert.Equal(t, "http://apiserver.test/api/v1/namespaces?watch=true", wrong.URL)
+				_, again := w.Next()
+				assert.Equal(t, err, again, "after an error a watcher is used up")
+				assert.Zero(t, client.Snapshot().Watches, "and has let go of its connection")
+			})
+		})
+	}
+}
+
+func TestWatchThatBreaksOff(t *testing.T) {
+	for name, rest := range map[string]string{
+		"between two events":        "",
+		"inside an event":           `{"type":"ADDED","object":{"metadata":`,
+		"inside a string":           `{"type":"ADDED","object":{"metadata":{"name":"x`,
+		"after the opening bracket": `{`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			overEachTransport(t, func(s *restclienttest.Stream) {
+				s.Send(api.WatchAdded, namespace("a", "1"))
+				if rest != "" {
+					s.SendRaw([]byte(rest))
+				}
+				time.Sleep(time.Second)
+				s.Break()
+			}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+				_, err := w.Next()
+				require.NoError(t, err)
+				_, err = w.Next()
+				assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+				var broken *restclient.TransportError
+				require.ErrorAs(t, err, &broken)
+				assert.Equal(t, restclient.ConnectionLost, broken.Kind)
+			})
+		})
+	}
+}
+
+// The body ends in good order, but inside an event.
+func TestWatchThatEndsInsideAnEvent(t *testing.T) {
+	overEachTransport(t, func(s *restclienttest.Stream) {
+		s.SendRaw([]byte(`{"type":"ADDED","object":{`))
+	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+		_, err := w.Next()
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	})
+}
+
+func TestStopMakesABlockedNextReturn(t *testing.T) {
+	overEachTransport(t, func(s *restclienttest.Stream) {
+		s.Send(api.WatchAdded, namespace("a", "1"))
+		s.Wait()
+	}, func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, server *restclienttest.Server) {
+		_, err := w.Next()
+		require.NoError(t, err)
+		ended := make(chan error)
+		go func() {
+			_, err := w.Next()
+			ended <- err
+		}()
+		synctest.Wait()
+		assert.EqualValues(t, 1, client.Snapshot().Watches)
+		var stops sync.WaitGroup
+		for range 3 {
+			stops.Go(w.Stop)
+		}
+		stops.Wait()
+		assert.ErrorIs(t, <-ended, restclient.ErrWatchStopped)
+		_, err = w.Next()
+		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+		assert.Zero(t, client.Snapshot().Watches)
+		synctest.Wait()
+		assert.Zero(t, server.Connections(), "a stopped watch frees its connection")
+	})
+}
+
+func TestStopBeforeNext(t *testing.T) {
+	overEachTransport(t, (*restclienttest.Stream).Wait, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+		w.Stop()
+		_, err := w.Next()
+		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+	})
+}
+
+func TestTheContextEndsAWatch(t *testing.T) {
+	for _, transport := range transports {
+		handler := func(w http.ResponseWriter, r *http.Request) {
+			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
+		}
+		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			start := time.Now()
+			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+			require.NoError(t, err)
+			_, err = w.Next()
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, time.Hour, time.Since(start))
+
+			ctx, cancel = context.WithCancel(t.Context())
+			w, err = restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+			require.NoError(t, err)
+			time.AfterFunc(time.Minute, cancel)
+			_, err = w.Next()
+			assert.ErrorIs(t, err, context.Canceled)
+			var broken *restclient.TransportError
+			require.ErrorAs(t, err, &broken)
+			assert.Equal(t, restclient.Canceled, broken.Kind)
+		})
+	}
+}
+
+// A server that accepts the connection and then says nothing must not hold a caller who has gone away.
+func TestTheContextEndsTheOpeningOfAWatch(t *testing.T) {
+	for _, transport := range transports {
+		bubble(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			start := time.Now()
+			_, err := restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, 5*time.Second, time.Since(start))
+		})
+	}
+}
+
+func TestRefusedWatches(t *testing.T) {
+	for _, transport := range transports {
+		for _, c := range []struct {
+			code   int
+			reason api.StatusReason
+			check  func(error) bool
+		}{
+			{410, api.ReasonExpired, api.IsExpired},
+			{403, api.ReasonForbidden, api.IsForbidden},
+			{429, api.ReasonTooManyRequests, api.IsTooManyRequests},
+			{404, api.ReasonNotFound, api.IsNotFound},
+		} {
+			handler := func(w http.ResponseWriter, r *http.Request) {
+				answer(w, c.code, refusal(c.code, c.reason, "no such luck"))
+			}
+			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+				client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+				_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+				assert.True(t, c.check(err), "%v", err)
+				assert.EqualError(t, err, "no such luck")
+				assert.Zero(t, client.Snapshot().Watches)
+			})
+		}
+	}
+}
+
+// The error text of a refused websocket is cut at 1024 bytes by the websocket library; the code still says what it is.
+func TestALongRefusalOfAWebSocket(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		answer(w, 410, refusal(410, api.ReasonExpired, strings.Repeat("too old ", 500)))
+	}
+	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
+		_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		assert.True(t, api.IsExpired(err))
+	})
+}
+
+func TestWebSocketHandshake(t *testing.T) {
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
+	}, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.WatchTransport = restclient.WatchWebSocket
+			cfg.Host += "/prefix"
+			cfg.Credentials = &tokens{list: []string{"s3cret"}}
+		})
+		w, err := restclient.Metadata(client, api.PodsResource, "a b").Watch(t.Context(), api.ListOptions{LabelSelector: "x=y"})
+		require.NoError(t, err)
+		w.Stop()
+		r := server.Requests()[0]
+		assert.Equal(t, "/prefix/api/v1/namespaces/a%20b/pods", r.Path)
+		assert.Equal(t, "x=y", r.Query.Get("labelSelector"))
+		assert.Equal(t, "http://apiserver.test", r.Header.Get("Origin"), "kube-apiserver answers 403 without it")
+		assert.Equal(t, "Bearer s3cret", r.Header.Get("Authorization"))
+		assert.Equal(t, partial, r.Header.Get("Accept"))
+		assert.Equal(t, restclient.DefaultUserAgent(), r.Header.Get("User-Agent"))
+		assert.Empty(t, r.Header.Get("Sec-Websocket-Protocol"))
+	})
+}
+
+func TestServersThatDoNotSpeakWebSocket(t *testing.T) {
+	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
+		_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		assert.ErrorContains(t, err, "does not switch to the websocket protocol; use the http watch transport")
+	})
+}
+
+func TestWebSocketEnds(t *testing.T) {
+	for _, c := range []struct {
+		code  int
+		clean bool
+	}{
+		{websocket.CloseNormalClosure, true},
+		{websocket.CloseGoingAway, true},
+		{websocket.CloseNoStatusReceived, true},
+		{websocket.CloseInternalServerErr, false},
+	} {
+		handler := func(w http.ResponseWriter, r *http.Request) {
+			upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+			ws, err := upgrader.Upgrade(w, r, nil)
+			if err != nil {
+				return
+			}
+			defer ws.Close()
+			ws.WriteMessage(websocket.PingMessage, []byte("still there?"))
+			ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(c.code, "the reason"))
+		}
+		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
+			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			_, err = w.Next()
+			if c.clean {
+				assert.Equal(t, io.EOF, err, "%d", c.code)
+			} else {
+				assert.ErrorContains(t, err, "the server closed the websocket with code 1011: the reason")
+			}
+		})
+	}
+}
+
+// The timeout of the client is for requests that end by themselves.
+func TestTimeoutDoesNotConcernWatches(t *testing.T) {
+	for _, transport := range transports {
+		handler := func(w http.ResponseWriter, r *http.Request) {
+			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+				time.Sleep(time.Hour)
+				s.Send(api.WatchAdded, namespace("late", "1"))
+			})
+		}
+		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.WatchTransport = transport
+				cfg.Timeout = time.Second
+			})
+			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			event, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, "late", event.Object.Name)
+			_, err = w.Next()
+			assert.Equal(t, io.EOF, err)
+			assert.Empty(t, server.Requests()[0].Query.Get("timeout"))
+		})
+	}
+}
