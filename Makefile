@@ -20,7 +20,7 @@ build: ## build bin/orrery
 try: build ## start a real control plane, run the controller on it and delete a namespace
 	@echo "==> building the control plane (minutes the first time) and deleting a namespace on it"
 	$(MAKE) -C upstream controlplane
-	$(GO) -C upstream run ./e2e/cmd/try -controlplane $(CURDIR)/bin/controlplane -orrery $(CURDIR)/bin/orrery
+	$(GO) -C upstream run ./e2e/cmd/try -controlplane $(CURDIR)/bin/controlplane
 
 test: ## test the main module with the race detector
 	@echo "==> testing with the race detector"

@@ -71,7 +71,7 @@ func (c restContent) Delete(ctx context.Context, gvr api.GroupVersionResource, n
 
 // listAll reads a collection page by page. When the continue token expires between two pages the collection is
 // read once more in one piece: half a list would count too few items as remaining.
-func listAll[T any](ctx context.Context, resource *restclient.Resource[T]) ([]T, error) {
+func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) ([]T, error) {
 	var items []T
 	opts := api.ListOptions{Limit: listPageSize}
 	for {

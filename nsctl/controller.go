@@ -15,7 +15,7 @@ import (
 // Controller watches namespaces and passes those that are being deleted to a [Deleter].
 type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
-	lister      *informer.Lister[*api.Namespace]
+	lister      informer.Lister[*api.Namespace]
 	queue       *queue.RateLimitingQueue[string]
 	deleter     *Deleter
 	gracePeriod time.Duration
@@ -88,7 +88,7 @@ func NewController(config Config) (*Controller, error) {
 	}
 	c := &Controller{
 		informer:    config.Informer,
-		lister:      informer.NewLister(config.Informer.GetIndexer()),
+		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
 		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: "namespace", Trace: config.QueueTrace}),
 		deleter:     config.Deleter,
 		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
@@ -98,7 +98,7 @@ func NewController(config Config) (*Controller, error) {
 		active:      map[string]time.Time{},
 	}
 	_, err := config.Informer.AddEventHandlerWithResyncPeriod(informer.ResourceEventHandlerFuncs[*api.Namespace]{
-		AddFunc:    c.enqueue,
+		AddFunc:    func(namespace *api.Namespace, _ bool) { c.enqueue(namespace) },
 		UpdateFunc: func(_, namespace *api.Namespace) { c.enqueue(namespace) },
 		// A deleted namespace needs nothing more: its content was gone before it was.
 	}, orDefault(config.ResyncPeriod, defaultResync))
@@ -182,9 +182,9 @@ func (c *Controller) sync(ctx context.Context, name string) {
 
 // syncNamespace passes the namespace on if the store still has it.
 func (c *Controller) syncNamespace(ctx context.Context, name string) error {
-	namespace, exists := c.lister.Get(name)
-	if !exists || namespace.DeletionTimestamp == nil {
-		return nil
+	namespace, err := c.lister.Get(name)
+	if err != nil || namespace.DeletionTimestamp == nil {
+		return nil // gone from the store, or a new one of that name
 	}
 	return c.deleter.Delete(ctx, name)
 }

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/internal/controllers"
 	"orrery/internal/logs"
 	"orrery/nsctl"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -26,11 +27,13 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 			return nil, controllers.ErrResourceMissing
 		}
 		namespaces := restclient.Typed[*api.Namespace](shared.Client, api.NamespacesResource, "")
-		namespaceInformer := informer.InformerFor(shared.Informers, api.NamespacesResource.String(),
-			func() *informer.SharedIndexInformer[*api.Namespace] {
+		namespaceInformer := informer.InformerFor(shared.Informers, api.NamespacesResource.Resource,
+			func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
-					Name:  "namespaces",
-					Trace: logger.Informer(),
+					Name:         "namespaces",
+					ResyncPeriod: options.syncPeriod,
+					Reflector:    reflector.Config[*api.Namespace]{Trace: logger.Reflector("namespaces")},
+					Trace:        logger.Informer(),
 				})
 			})
 		grace := options.gracePeriod
@@ -53,7 +56,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 			ResyncPeriod: options.syncPeriod,
 			GracePeriod:  grace,
 			DrainTimeout: options.drainTimeout,
-			QueueTrace:   queueTrace(logger),
+			QueueTrace:   logger.Queue("namespace"),
 			Trace:        trace,
 		})
 		if err != nil {
@@ -62,5 +65,3 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 		return controller.Run, nil
 	}
 }
-
-func queueTrace(logger *logs.Logger) *queue.Trace[string] { return logger.Queue("namespace") }

@@ -88,7 +88,7 @@ func run(ctx context.Context, options *runOptions) error {
 
 	// Informers end after the controllers: a controller that finishes what it has in hand reads their stores.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
-	informers := informer.NewSharedInformerFactory()
+	informers := &informer.SharedInformerFactory{}
 	defer informers.Shutdown()
 	defer stopInformers()
 
@@ -122,14 +122,13 @@ const exitInterrupted = 130
 
 // connect reads the configuration and makes the client. It does not send anything yet.
 func connect(options *runOptions, logger *logs.Logger) (*restclient.Client, error) {
-	loaded, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
+	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range loaded.Warnings {
-		logger.Warn().Str("warning", warning).Msg("kubeconfig")
+	for _, warning := range info.Warnings {
+		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
 	}
-	config := loaded.Config
 	config.QPS = options.qps * namespaceQPSFactor
 	config.Burst = options.burst * namespaceBurstFactor
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)

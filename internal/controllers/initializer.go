@@ -62,7 +62,9 @@ func Start(ctx, informersCtx context.Context, initializers map[string]Initialize
 		running.Started = append(running.Started, name)
 		runs = append(runs, run)
 	}
-	shared.Informers.Start(informersCtx)
+	if err := shared.Informers.Start(informersCtx); err != nil {
+		return nil, fmt.Errorf("starting the informers: %w", err)
+	}
 	for _, run := range runs {
 		running.goroutines.Go(func() { run(ctx) })
 	}

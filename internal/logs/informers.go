@@ -1,0 +1,72 @@
+package logs
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// Informer returns hooks that tell what an informer's handlers have to do with.
+func (l *Logger) Informer() *informer.Trace {
+	return &informer.Trace{
+		Synced: func(name string) {
+			l.Info().Str("informer", name).Msg("store is filled")
+		},
+		HandlerLagging: func(h informer.HandlerInfo, pending int) {
+			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).Msg("handler cannot keep up")
+		},
+		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
+			l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
+		},
+		ProcessError: func(name string, err *informer.ProcessError) {
+			l.Error().Str("informer", name).Err(err).Msg("event could not be applied")
+		},
+		Mutated: func(name string, err *informer.MutationError) {
+			// The error shows the object; a log must not.
+			l.Error().Str("informer", name).Str("key", err.Key).Msg("somebody changed a shared object")
+		},
+		Distributed: l.distributed,
+	}
+}
+
+func (l *Logger) distributed(kind informer.EventKind, key string, listeners int) {
+	l.at(verbosityEvents).Stringer("event", kind).Str("key", key).Int("handlers", listeners).Msg("event distributed")
+}
+
+// Reflector returns hooks that tell how the list-watch of an informer goes.
+func (l *Logger) Reflector(name string) *reflector.Trace {
+	return &reflector.Trace{
+		Listed: func(info reflector.ListInfo) {
+			l.at(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
+				Str("resource_version", info.ResourceVersion).Dur("took_s", info.Duration).Msg("state received")
+		},
+		StreamingListAbandoned: func(err error) {
+			l.at(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
+		},
+		WatchStarted: func(opts api.ListOptions) {
+			l.at(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
+				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
+		},
+		WatchEnded: func(info reflector.WatchInfo) {
+			event := l.at(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
+				Int("events", info.Events).Dur("lasted_s", info.Lasted)
+			if info.Err != nil && !errors.Is(info.Err, io.EOF) {
+				event = event.Err(info.Err)
+			}
+			event.Msg("watch ended")
+		},
+		BackOff: func(delay time.Duration, err error) {
+			l.Warn().Str("informer", name).Dur("wait_s", delay).Err(err).Msg("list-watch failed, it is going to be repeated")
+		},
+		Expired: func(resourceVersion string, err error) {
+			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")
+		},
+		IdleTimeout: func(silence time.Duration) {
+			l.Warn().Str("informer", name).Dur("silence_s", silence).Msg("watch is silent, opening a new one")
+		},
+	}
+}

@@ -1,0 +1,31 @@
+package logs
+
+import (
+	"time"
+
+	"orrery/queue"
+)
+
+// Queue returns hooks that tell what a work queue does.
+func (l *Logger) Queue(name string) *queue.Trace[string] {
+	if l.verbosity < verbosityPasses {
+		return nil // a queue without a trace does not look at the clock
+	}
+	return &queue.Trace[string]{
+		Added: func(e queue.Event[string]) {
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Msg("queued")
+		},
+		Delayed: func(e queue.Event[string], wait time.Duration) {
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("wait_s", wait).Msg("delayed")
+		},
+		Retried: func(key string, requeues int, wait time.Duration) {
+			l.at(verbosityPasses).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", wait).Msg("retry planned")
+		},
+		Got: func(e queue.Event[string], waited time.Duration) {
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", waited).Msg("taken by a worker")
+		},
+		Done: func(e queue.Event[string], worked time.Duration) {
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", worked).Msg("done")
+		},
+	}
+}

@@ -1,0 +1,36 @@
+package logs
+
+import (
+	"time"
+
+	"orrery/restclient"
+)
+
+// throttleNotice is the wait for the client's own rate limit from which on it is worth a line.
+const throttleNotice = time.Second
+
+// Requests returns hooks that tell what is asked of the API server.
+func (l *Logger) Requests() *restclient.Trace {
+	return &restclient.Trace{
+		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
+			event := l.at(verbosityRequests).Str("method", info.Method).Str("path", info.Path).
+				Int("code", result.Code).Dur("took_s", result.Duration)
+			if result.Err != nil {
+				event = event.Err(result.Err)
+			}
+			event.Msg("request")
+		},
+		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
+			l.at(verbosityPasses).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
+				Dur("wait_s", wait).Err(err).Msg("request is going to be repeated")
+		},
+		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
+			if wait >= throttleNotice {
+				l.Warn().Str("method", info.Method).Str("path", info.Path).Dur("waited_s", wait).Msg("request waited for the client's own rate limit, see --kube-api-qps")
+			}
+		},
+		Warning: func(warning restclient.Warning) {
+			l.Warn().Str("warning", warning.Text).Msg("warning")
+		},
+	}
+}

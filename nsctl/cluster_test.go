@@ -1,0 +1,451 @@
+package nsctl_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
+// of any type, aggregated discovery, and a hook that can refuse any request.
+type cluster struct {
+	// types are the namespaced resources, by group version. Set before the first request.
+	types map[string][]string
+	// verbs are those of a type (by "resource.group"), if not all.
+	verbs map[string][]string
+	// stale are group versions whose server does not answer.
+	stale []string
+	// bareStatus are the types whose server answers a collection delete with nothing but a Status.
+	bareStatus []string
+
+	mu sync.Mutex
+	// intercept is asked before each request is handled; an answer that is not nil is sent in place of it.
+	intercept  func(r *http.Request) *api.Status
+	namespaces map[string]*api.Namespace
+	// content is by "resource.group", then namespace, then name.
+	content  map[string]map[string]map[string]*item
+	requests []string
+	version  int
+	changed  chan struct{} // closed and replaced with each change of a namespace
+	changes  []change
+}
+
+// item is an object of any type. A pod has a grace period and goes when it is over.
+type item struct {
+	Metadata api.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Grace *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Phase string `json:"phase,omitempty"`
+	} `json:"status"`
+}
+
+type change struct {
+	version   int
+	eventType api.WatchEventType
+	namespace *api.Namespace
+}
+
+var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+// defaultTypes are those that a kube-apiserver of version 1.36 serves: 31 that can be deleted.
+func defaultTypes() map[string][]string {
+	return map[string][]string{
+		"v1": {"bindings", "configmaps", "endpoints", "events", "limitranges", "persistentvolumeclaims", "pods",
+			"podtemplates", "replicationcontrollers", "resourcequotas", "secrets", "serviceaccounts", "services"},
+		"apps/v1":                      {"controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"},
+		"authorization.k8s.io/v1":      {"localsubjectaccessreviews"},
+		"autoscaling/v2":               {"horizontalpodautoscalers"},
+		"batch/v1":                     {"cronjobs", "jobs"},
+		"coordination.k8s.io/v1":       {"leases"},
+		"discovery.k8s.io/v1":          {"endpointslices"},
+		"events.k8s.io/v1":             {"events"},
+		"networking.k8s.io/v1":         {"ingresses", "networkpolicies"},
+		"policy/v1":                    {"poddisruptionbudgets"},
+		"rbac.authorization.k8s.io/v1": {"rolebindings", "roles"},
+		"resource.k8s.io/v1":           {"resourceclaims", "resourceclaimtemplates"},
+		"storage.k8s.io/v1":            {"csistoragecapacities"},
+	}
+}
+
+func newCluster() *cluster {
+	return &cluster{
+		types: defaultTypes(),
+		verbs: map[string][]string{
+			"bindings.": {"create"}, "localsubjectaccessreviews.authorization.k8s.io": {"create"},
+		},
+		namespaces: map[string]*api.Namespace{},
+		content:    map[string]map[string]map[string]*item{},
+		changed:    make(chan struct{}),
+	}
+}
+
+// addNamespace creates a namespace; terminating ones have been deleted just now.
+func (c *cluster) addNamespace(name string, terminating bool, finalizers ...string) *api.Namespace {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ns := &api.Namespace{TypeMeta: api.TypeMeta{Kind: "Namespace", APIVersion: "v1"}}
+	ns.Name, ns.UID = name, fmt.Sprintf("uid-%s-%d", name, c.version)
+	ns.CreationTimestamp = api.NewTime(time.Now())
+	ns.Spec.Finalizers = finalizers
+	ns.Status.Phase = api.NamespaceActive
+	if terminating {
+		deleted := api.NewTime(time.Now())
+		ns.DeletionTimestamp = &deleted
+		ns.Status.Phase = api.NamespaceTerminating
+	}
+	c.storeLocked(ns, api.WatchAdded)
+	return ns
+}
+
+// terminate is what a user's DELETE does.
+func (c *cluster) terminate(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ns := *c.namespaces[name]
+	deleted := api.NewTime(time.Now())
+	ns.DeletionTimestamp = &deleted
+	ns.Status.Phase = api.NamespaceTerminating
+	c.storeLocked(&ns, api.WatchModified)
+}
+
+// update changes a namespace behind everybody's back.
+func (c *cluster) update(name string, change func(*api.Namespace)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ns := *c.namespaces[name]
+	change(&ns)
+	c.storeLocked(&ns, api.WatchModified)
+}
+
+func (c *cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
+	c.version++
+	ns.ResourceVersion = strconv.Itoa(c.version)
+	if eventType == api.WatchDeleted {
+		delete(c.namespaces, ns.Name)
+	} else {
+		c.namespaces[ns.Name] = ns
+	}
+	c.changes = append(c.changes, change{c.version, eventType, ns})
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// put adds content.
+func (c *cluster) put(resource, namespace, name string, adjust ...func(*item)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	object := &item{Metadata: api.ObjectMeta{Name: name, Namespace: namespace, UID: resource + name}}
+	for _, f := range adjust {
+		f(object)
+	}
+	if c.content[resource] == nil {
+		c.content[resource] = map[string]map[string]*item{}
+	}
+	if c.content[resource][namespace] == nil {
+		c.content[resource][namespace] = map[string]*item{}
+	}
+	c.content[resource][namespace][name] = object
+}
+
+func withFinalizers(finalizers ...string) func(*item) {
+	return func(i *item) { i.Metadata.Finalizers = finalizers }
+}
+
+func runningPod(graceSeconds int64) func(*item) {
+	return func(i *item) {
+		i.Spec.Grace = &graceSeconds
+		i.Status.Phase = "Running"
+	}
+}
+
+// release takes the finalizers off an object, and the object away if it was being deleted.
+func (c *cluster) release(resource, namespace, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	object := c.content[resource][namespace][name]
+	object.Metadata.Finalizers = nil
+	c.reapLocked(resource, namespace)
+}
+
+// reapLocked takes away what was deleted and nothing holds any more.
+func (c *cluster) reapLocked(resource, namespace string) {
+	for name, object := range c.content[resource][namespace] {
+		deletedAt := object.Metadata.DeletionTimestamp
+		if deletedAt == nil || len(object.Metadata.Finalizers) > 0 {
+			continue
+		}
+		if grace := object.Spec.Grace; grace != nil && time.Since(deletedAt.Time) < time.Duration(*grace)*time.Second {
+			continue
+		}
+		delete(c.content[resource][namespace], name)
+	}
+}
+
+// left returns what is in the namespace, as "resource.group/name".
+func (c *cluster) left(namespace string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var names []string
+	for resource, namespaces := range c.content {
+		c.reapLocked(resource, namespace)
+		for name := range namespaces[namespace] {
+			names = append(names, resource+"/"+name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// namespace returns a namespace as it is now, nil if it does not exist.
+func (c *cluster) namespace(name string) *api.Namespace {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.namespaces[name]
+}
+
+// log returns the requests so far, "VERB path", and forgets them.
+func (c *cluster) log() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	log := c.requests
+	c.requests = nil
+	return log
+}
+
+func (c *cluster) refuse(intercept func(r *http.Request) *api.Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.intercept = intercept
+}
+
+func status(code int, reason api.StatusReason, message string) *api.Status {
+	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: message}
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // a client that has gone does not want it
+}
+
+func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+	intercept := c.intercept
+	c.mu.Unlock()
+	if intercept != nil {
+		if refusal := intercept(r); refusal != nil {
+			answer(w, refusal.Code, refusal)
+			return
+		}
+	}
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/api" || r.URL.Path == "/apis":
+		answer(w, 200, c.discover(r.URL.Path == "/api"))
+	case path[0] == "api" && len(path) == 3 && r.URL.Query().Get("watch") != "":
+		c.watchNamespaces(w, r)
+	case path[0] == "api" && len(path) == 3:
+		c.listNamespaces(w)
+	case path[0] == "api" && path[2] == "namespaces" && len(path) == 4:
+		c.serveNamespace(w, r, path[3], "")
+	case path[0] == "api" && path[2] == "namespaces" && (path[len(path)-1] == "status" || path[len(path)-1] == "finalize") && len(path) == 5:
+		c.serveNamespace(w, r, path[3], path[4])
+	case path[0] == "api":
+		c.serveContent(w, r, "", path[2:])
+	default:
+		c.serveContent(w, r, path[1], path[3:])
+	}
+}
+
+func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
+	groups := map[string][]string{}
+	for groupVersion := range c.types {
+		gv, _ := api.ParseGroupVersion(groupVersion)
+		if (gv.Group == "") == core {
+			groups[gv.Group] = append(groups[gv.Group], groupVersion)
+		}
+	}
+	list := api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		item := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: group}}
+		for _, groupVersion := range groups[group] {
+			gv, _ := api.ParseGroupVersion(groupVersion)
+			version := api.APIVersionDiscovery{Version: gv.Version, Freshness: api.FreshnessCurrent}
+			if slices.Contains(c.stale, groupVersion) {
+				version.Freshness = api.FreshnessStale
+			} else {
+				for _, resource := range c.types[groupVersion] {
+					verbs := c.verbs[resource+"."+group]
+					if verbs == nil {
+						verbs = allVerbs
+					}
+					version.Resources = append(version.Resources, api.APIResourceDiscovery{
+						Resource: resource, Scope: api.ScopeNamespaced, SingularResource: resource, Verbs: verbs,
+						ResponseKind: &api.DiscoveryKind{Group: gv.Group, Version: gv.Version, Kind: resource},
+					})
+				}
+			}
+			item.Versions = append(item.Versions, version)
+		}
+		list.Items = append(list.Items, item)
+	}
+	return list
+}
+
+func (c *cluster) listNamespaces(w http.ResponseWriter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}}
+	list.ResourceVersion = strconv.Itoa(c.version)
+	for _, name := range slices.Sorted(maps.Keys(c.namespaces)) {
+		list.Items = append(list.Items, c.namespaces[name])
+	}
+	answer(w, 200, list)
+}
+
+// watchNamespaces streams changes after the wanted version. Streaming lists are refused, so that clients list.
+func (c *cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("sendInitialEvents") != "" {
+		answer(w, 422, status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))
+		return
+	}
+	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	w.(http.Flusher).Flush()
+	for {
+		c.mu.Lock()
+		changed, changes := c.changed, slices.Clone(c.changes)
+		c.mu.Unlock()
+		for _, change := range changes {
+			if change.version > from {
+				from = change.version
+				event := map[string]any{"type": change.eventType, "object": change.namespace}
+				if json.NewEncoder(w).Encode(event) != nil {
+					return
+				}
+			}
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (c *cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, subresource string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	current, exists := c.namespaces[name]
+	if !exists {
+		answer(w, 404, status(404, api.ReasonNotFound, fmt.Sprintf("namespaces %q not found", name)))
+		return
+	}
+	switch r.Method {
+	case http.MethodGet:
+		answer(w, 200, current)
+	case http.MethodPut:
+		var sent api.Namespace
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			answer(w, 400, status(400, api.ReasonBadRequest, err.Error()))
+			return
+		}
+		if sent.ResourceVersion != current.ResourceVersion || sent.UID != current.UID {
+			answer(w, 409, status(409, api.ReasonConflict, "the object has been modified"))
+			return
+		}
+		updated := *current
+		if subresource == "status" {
+			updated.Status = sent.Status
+		} else {
+			updated.Spec.Finalizers = sent.Spec.Finalizers
+		}
+		gone := len(updated.Spec.Finalizers) == 0 && len(updated.Finalizers) == 0 && updated.DeletionTimestamp != nil
+		if gone {
+			c.storeLocked(&updated, api.WatchDeleted)
+		} else {
+			c.storeLocked(&updated, api.WatchModified)
+		}
+		answer(w, 200, &updated)
+	case http.MethodDelete:
+		var options struct {
+			Preconditions *api.Preconditions `json:"preconditions"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&options) // an empty body has no preconditions
+		if options.Preconditions != nil && options.Preconditions.UID != nil && *options.Preconditions.UID != current.UID {
+			answer(w, 409, status(409, api.ReasonConflict, "the UID in the precondition does not match"))
+			return
+		}
+		gone := *current
+		c.storeLocked(&gone, api.WatchDeleted)
+		answer(w, 200, &gone)
+	}
+}
+
+// serveContent handles namespaces/NAMESPACE/RESOURCE[/NAME].
+func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group string, path []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	namespace, resource := path[1], path[2]+"."+group
+	if !c.servesLocked(group, path[2]) {
+		answer(w, 404, status(404, api.ReasonNotFound, "the server could not find the requested resource"))
+		return
+	}
+	c.reapLocked(resource, namespace)
+	var found []*item
+	for _, name := range slices.Sorted(maps.Keys(c.content[resource][namespace])) {
+		if len(path) == 3 || path[3] == name {
+			found = append(found, c.content[resource][namespace][name])
+		}
+	}
+	verbs := c.verbs[resource]
+	switch {
+	case r.Method == http.MethodDelete && len(path) == 3 && verbs != nil && !slices.Contains(verbs, "deletecollection"):
+		answer(w, 405, status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
+		return
+	case r.Method == http.MethodDelete && len(path) == 4 && len(found) == 0:
+		answer(w, 404, status(404, api.ReasonNotFound, "not found"))
+		return
+	case r.Method == http.MethodDelete:
+		for _, object := range found {
+			if object.Metadata.DeletionTimestamp == nil {
+				deleted := api.NewTime(time.Now())
+				object.Metadata.DeletionTimestamp = &deleted
+			}
+		}
+		if len(path) == 4 || slices.Contains(c.bareStatus, resource) {
+			c.reapLocked(resource, namespace)
+			answer(w, 200, api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Success"})
+			return
+		}
+	}
+	kind := api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
+	if !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata") {
+		kind = api.TypeMeta{Kind: "List", APIVersion: "v1"}
+	}
+	answer(w, 200, api.List[*item]{TypeMeta: kind, ListMeta: api.ListMeta{ResourceVersion: "1"}, Items: found})
+	c.reapLocked(resource, namespace)
+}
+
+func (c *cluster) servesLocked(group, resource string) bool {
+	for groupVersion, resources := range c.types {
+		gv, _ := api.ParseGroupVersion(groupVersion)
+		if gv.Group == group && slices.Contains(resources, resource) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package nsctl
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+var (
+	before = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	now    = before.Add(time.Hour)
+)
+
+// allFalse is the state of a namespace of which nothing is left and nothing went wrong.
+func allFalse(since time.Time) []api.NamespaceCondition {
+	at := api.NewTime(since)
+	return []api.NamespaceCondition{
+		{Type: "NamespaceDeletionDiscoveryFailure", Status: "False", Reason: "ResourcesDiscovered", Message: "All resources successfully discovered", LastTransitionTime: at},
+		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "False", Reason: "ParsedGroupVersions", Message: "All legacy kube types successfully parsed", LastTransitionTime: at},
+		{Type: "NamespaceDeletionContentFailure", Status: "False", Reason: "ContentDeleted", Message: "All content successfully deleted, may be waiting on finalization", LastTransitionTime: at},
+		{Type: "NamespaceContentRemaining", Status: "False", Reason: "ContentRemoved", Message: "All content successfully removed", LastTransitionTime: at},
+		{Type: "NamespaceFinalizersRemaining", Status: "False", Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished", LastTransitionTime: at},
+	}
+}
+
+func TestConditionsOfAnEmptyNamespace(t *testing.T) {
+	conditions, changed := applyConditions(nil, &findings{}, now)
+	assert.True(t, changed)
+	assert.Equal(t, allFalse(now), conditions)
+}
+
+func TestConditionsThatSayNothingNewAreNotAChange(t *testing.T) {
+	conditions, changed := applyConditions(allFalse(before), &findings{}, now)
+	assert.False(t, changed)
+	assert.Equal(t, allFalse(before), conditions)
+}
+
+func TestConditionsSayWhatWasFound(t *testing.T) {
+	deployments := api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	found := &findings{
+		discoveryErr: &discovery.ErrGroupDiscoveryFailed{Groups: map[api.GroupVersion]error{
+			{Group: "metrics.example", Version: "v1"}: errors.New("no answer"),
+		}},
+		parseErr: errors.New("unable to parse"),
+	}
+	found.add(deployments, remains{}, errors.New("second problem"))
+	found.add(deployments, remains{items: 1, finalizers: map[string]int{"b.example/x": 1}}, nil)
+	found.add(api.PodsResource, remains{items: 2, finalizers: map[string]int{"a.example/y": 2, "b.example/x": 1}},
+		&ResourceError{Doing: "listing", Resource: api.PodsResource, Err: errors.New("first problem")})
+
+	conditions, changed := applyConditions(allFalse(before), found, now)
+	require.True(t, changed)
+	at := api.NewTime(now)
+	assert.Equal(t, []api.NamespaceCondition{
+		{Type: "NamespaceDeletionDiscoveryFailure", Status: "True", Reason: "DiscoveryFailed", LastTransitionTime: at,
+			Message: "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.example/v1: no answer"},
+		{Type: "NamespaceDeletionGroupVersionParsingFailure", Status: "True", Reason: "GroupVersionParsingFailed", LastTransitionTime: at,
+			Message: "unable to parse"},
+		{Type: "NamespaceDeletionContentFailure", Status: "True", Reason: "ContentDeletionFailed", LastTransitionTime: at,
+			Message: "Failed to delete all resource types, 2 remaining: first problem, second problem"},
+		{Type: "NamespaceContentRemaining", Status: "True", Reason: "SomeResourcesRemain", LastTransitionTime: at,
+			Message: "Some resources are remaining: deployments.apps has 1 resource instances, pods. has 2 resource instances"},
+		{Type: "NamespaceFinalizersRemaining", Status: "True", Reason: "SomeFinalizersRemain", LastTransitionTime: at,
+			Message: "Some content in the namespace has finalizers remaining: a.example/y in 2 resource instances, b.example/x in 2 resource instances"},
+	}, conditions)
+}
+
+func TestConditionsMoveTheirTransitionTimeWithTheStatusOnly(t *testing.T) {
+	remaining := func(items int) *findings {
+		f := &findings{}
+		f.add(api.PodsResource, remains{items: items}, nil)
+		return f
+	}
+	first, changed := applyConditions(allFalse(before), remaining(3), before.Add(time.Minute))
+	require.True(t, changed)
+	second, changed := applyConditions(first, remaining(2), now)
+	require.True(t, changed, "the message has changed")
+
+	at := indexOf(second, api.NamespaceContentRemaining)
+	assert.Equal(t, "Some resources are remaining: pods. has 2 resource instances", second[at].Message)
+	assert.Equal(t, api.NewTime(before.Add(time.Minute)), second[at].LastTransitionTime)
+
+	third, changed := applyConditions(second, &findings{}, now)
+	require.True(t, changed)
+	assert.Equal(t, api.ConditionFalse, third[at].Status)
+	assert.Equal(t, api.NewTime(now), third[at].LastTransitionTime)
+}
+
+func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
+	others := api.NamespaceCondition{Type: "example.com/Reviewed", Status: api.ConditionUnknown, Message: "by nobody"}
+	start := append([]api.NamespaceCondition{others}, allFalse(before)[2:]...)
+	given := append([]api.NamespaceCondition(nil), start...)
+
+	conditions, changed := applyConditions(start, &findings{}, now)
+	require.True(t, changed)
+	assert.Equal(t, others, conditions[0])
+	assert.Len(t, conditions, 6)
+	assert.Equal(t, given, start, "what was given is not changed")
+}
+
+func indexOf(conditions []api.NamespaceCondition, wanted api.NamespaceConditionType) int {
+	for i, condition := range conditions {
+		if condition.Type == wanted {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,305 @@
+package nsctl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// running is a controller at work on a cluster.
+type running struct {
+	*nsctl.Controller
+	stop func() // ends the controller, then the informer, and waits for both
+}
+
+// startController runs a controller, as cmd/orrery does: the informer outlives it.
+func startController(t *testing.T, c *cluster, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) *running {
+	t.Helper()
+	client := newClient(t, c)
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
+	config := nsctl.Config{Informer: shared}
+	deleterConfig := nsctl.DeleterConfig{
+		Namespaces: namespaces,
+		Content:    nsctl.NewContentClient(client),
+		Discovery:  discovery.NewCached(discovery.New(client)),
+	}
+	if adjust != nil {
+		adjust(&config, &deleterConfig)
+	}
+	config.Deleter = nsctl.NewDeleter(deleterConfig)
+	controller, err := nsctl.NewController(config)
+	require.NoError(t, err)
+
+	controllerCtx, stopController := context.WithCancel(t.Context())
+	informerCtx, stopInformer := context.WithCancel(t.Context())
+	var informers, controllers sync.WaitGroup
+	informers.Go(func() { shared.Run(informerCtx) })
+	controllers.Go(func() { controller.Run(controllerCtx) })
+	var once sync.Once
+	r := &running{Controller: controller, stop: func() {
+		once.Do(func() {
+			stopController()
+			controllers.Wait()
+			stopInformer()
+			informers.Wait()
+		})
+	}}
+	t.Cleanup(r.stop)
+	return r
+}
+
+func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", false, "kubernetes")
+		c.put("configmaps.", "ns", "a")
+		r := startController(t, c, nil)
+		time.Sleep(time.Second)
+		c.terminate("ns")
+
+		time.Sleep(4900 * time.Millisecond)
+		assert.NotNil(t, c.namespace("ns"), "other API servers may not know of the deletion yet")
+		require.Len(t, r.Snapshot().Queue.Delayed, 1)
+		assert.Equal(t, "ns", r.Snapshot().Queue.Delayed[0].Key)
+		time.Sleep(200 * time.Millisecond)
+		assert.Nil(t, c.namespace("ns"))
+		assert.Empty(t, c.left("ns"))
+		r.stop()
+	})
+}
+
+func TestControllerFindsNamespacesThatWereDeletedBeforeItStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("old", true, "kubernetes")
+		c.addNamespace("active", false, "kubernetes")
+		r := startController(t, c, nil)
+		time.Sleep(6 * time.Second)
+		assert.Nil(t, c.namespace("old"))
+		assert.NotNil(t, c.namespace("active"))
+		r.stop()
+	})
+}
+
+func TestControllerGracePeriodIsAFlag(t *testing.T) {
+	for configured, want := range map[time.Duration]time.Duration{0: 5 * time.Second, -1: 0, time.Minute: time.Minute} {
+		t.Run(fmt.Sprint(configured), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				c.addNamespace("ns", true, "kubernetes")
+				var after time.Duration
+				started := time.Now()
+				var first time.Duration
+				r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+					config.GracePeriod = configured
+					config.Trace = &nsctl.Trace{
+						Enqueued: func(_ string, d time.Duration) { after = d },
+						PassStarted: func(string) {
+							if first == 0 {
+								first = time.Since(started)
+							}
+						},
+					}
+				})
+				time.Sleep(2 * time.Minute)
+				r.stop()
+				assert.Equal(t, want, after)
+				assert.Equal(t, want, nsctl.EffectiveGracePeriod(configured))
+				assert.GreaterOrEqual(t, first, want)
+				assert.Nil(t, c.namespace("ns"))
+			})
+		})
+	}
+}
+
+func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("pods.", "ns", "slow", runningPod(30))
+		var mu sync.Mutex
+		var ends []error
+		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				ends = append(ends, err)
+			}}
+		})
+		time.Sleep(2 * time.Minute)
+		r.stop()
+		assert.Nil(t, c.namespace("ns"))
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, ends[0], &remaining)
+		assert.Equal(t, int64(30), remaining.Estimate)
+		assert.NoError(t, ends[len(ends)-1])
+		assert.Less(t, len(ends), 8, "it does not poll")
+	})
+}
+
+func TestControllerRetriesFailedPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		var mu sync.Mutex
+		broken := true
+		c.refuse(func(r *http.Request) *api.Status {
+			mu.Lock()
+			defer mu.Unlock()
+			if broken && r.Method == http.MethodDelete {
+				return status(500, api.ReasonInternalError, "out of order")
+			}
+			return nil
+		})
+		var failures []int
+		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				failures = append(failures, n)
+			}}
+		})
+		time.Sleep(15 * time.Second)
+		mu.Lock()
+		broken = false
+		assert.Greater(t, len(failures), 8)
+		assert.Less(t, len(failures), 25, "with longer and longer pauses")
+		assert.Equal(t, []int{1, 2, 3}, failures[:3])
+		mu.Unlock()
+		time.Sleep(time.Minute)
+		r.stop()
+		assert.Nil(t, c.namespace("ns"))
+		assert.Equal(t, 0, failures[len(failures)-1], "success forgets the failures")
+	})
+}
+
+// With the original's shared bucket of ten retries per second the thousandth failing namespace comes back after
+// 90 seconds.
+func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		const many = 1000
+		for i := range many {
+			c.addNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
+		}
+		var mu sync.Mutex
+		seconds := map[string]time.Duration{} // when each namespace's second pass began, after the first
+		firsts := map[string]time.Time{}
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
+				return status(503, api.ReasonServiceUnavailable, "not now")
+			}
+			return nil
+		})
+		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassStarted: func(name string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if first, ok := firsts[name]; !ok {
+					firsts[name] = time.Now()
+				} else if _, ok := seconds[name]; !ok {
+					seconds[name] = time.Since(first)
+				}
+			}}
+		})
+		time.Sleep(7 * time.Second)
+		r.stop()
+		require.Len(t, seconds, many, "every namespace has been tried twice")
+		for name, after := range seconds {
+			require.Less(t, after, time.Second, name)
+		}
+	})
+}
+
+func TestControllerStopFinishesThePassInHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("configmaps.", "ns", "a")
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				time.Sleep(time.Second) // a slow server, in virtual time
+			}
+			return nil
+		})
+		r := startController(t, c, nil)
+		time.Sleep(5500 * time.Millisecond) // the pass has begun
+		require.Contains(t, r.Snapshot().Active, "ns")
+		r.stop()
+		assert.Nil(t, c.namespace("ns"), "what was in hand was finished")
+		assert.Empty(t, r.Snapshot().Active)
+	})
+}
+
+func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client leaves
+				<-r.Context().Done()               // a server that does not answer
+			}
+			return nil
+		})
+		var end error
+		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.DrainTimeout = 3 * time.Second
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) { end = err }}
+		})
+		time.Sleep(6 * time.Second)
+		started := time.Now()
+		r.stop()
+		assert.Equal(t, 3*time.Second, time.Since(started))
+		assert.ErrorIs(t, end, context.Canceled)
+		assert.NotNil(t, c.namespace("ns"))
+	})
+}
+
+func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.refuse(func(*http.Request) *api.Status { return status(403, api.ReasonForbidden, "no") })
+		r := startController(t, c, nil)
+		time.Sleep(time.Minute)
+		r.stop()
+	})
+}
+
+func TestControllerNeedsALiveInformer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, newCluster())
+		stopped := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""), informer.Config[*api.Namespace]{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		stopped.Run(ctx)
+		_, err := nsctl.NewController(nsctl.Config{Informer: stopped})
+		assert.Error(t, err)
+	})
+}
+
+func TestErrorsOfAPassAreToldApartByType(t *testing.T) {
+	err := fmt.Errorf("namespace x: %w", &nsctl.UIDChangedError{Namespace: "x", OldUID: "1", NewUID: "2"})
+	var changed *nsctl.UIDChangedError
+	require.True(t, errors.As(err, &changed))
+	assert.EqualError(t, changed, "namespace x was re-created while it was being deleted (uid 1 became 2)")
+	resource := &nsctl.ResourceError{Doing: "listing", Resource: api.PodsResource, Err: context.Canceled}
+	assert.EqualError(t, resource, "listing of /v1, Resource=pods: context canceled")
+}

@@ -1,0 +1,158 @@
+// Command try shows the namespace controller at work: it starts a real control plane on loopback, runs "orrery run" on
+// it, fills a namespace, deletes it, and tells what happens until it is gone.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
+)
+
+func main() {
+	binary := flag.String("controlplane", "", "the control plane's `program`; default: bin/controlplane, looked for upwards")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := try(ctx, *binary); err != nil {
+		fmt.Fprintln(os.Stderr, "try:", err)
+		os.Exit(1)
+	}
+}
+
+const namespace = "orrery-try"
+
+// started is when the program began to narrate.
+var started = time.Now()
+
+// say prints one line of the narration.
+func say(format string, args ...any) {
+	fmt.Printf("%6.1fs  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// try is the whole scene. Everything that it started has ended when it returns.
+func try(ctx context.Context, binary string) (err error) {
+	say("starting etcd, kube-apiserver, kube-controller-manager (without its namespace controller) and one fake node")
+	cluster, err := e2e.StartCluster(ctx, e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	say("ready at %s; \"orrery run\" is at work", cluster.Server())
+	if err := fill(ctx, client); err != nil {
+		return err
+	}
+	say("created namespace %s with 20 ConfigMaps, 20 Secrets and a running pod that takes 3 s to end", namespace)
+	if err := client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	say("deleted it: the API server has stamped it and waits for its finalizer to be taken off")
+	if err := watchItGo(ctx, client); err != nil {
+		return err
+	}
+	say("the namespace is gone; this is what the controller logged:")
+	fmt.Println(cluster.Controller().Tail())
+	return nil
+}
+
+// fill creates the namespace and something to delete in it.
+func fill(ctx context.Context, client kubernetes.Interface) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	for i := range 20 {
+		meta := metav1.ObjectMeta{Name: fmt.Sprintf("object-%02d", i)}
+		if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		if _, err := client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "busy", Annotations: map[string]string{controlplane.PodDeletionDelay: "3s"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/pretended"}}},
+	}
+	if err := createPod(ctx, client, pod); err != nil {
+		return err
+	}
+	return waitFor(ctx, "the pod to run", func() (bool, error) {
+		current, err := client.CoreV1().Pods(namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+		return err == nil && current.Status.Phase == corev1.PodRunning, err
+	})
+}
+
+// createPod creates a pod as soon as its namespace's service account is there: the API server refuses it before.
+func createPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
+	return waitFor(ctx, "the service account", func() (bool, error) {
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		if apierrors.IsForbidden(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
+// watchItGo tells each change of the namespace's conditions until it does not exist any more.
+func watchItGo(ctx context.Context, client kubernetes.Interface) error {
+	told := map[corev1.NamespaceConditionType]string{}
+	return waitFor(ctx, "the namespace to go", func() (bool, error) {
+		ns, err := client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, condition := range ns.Status.Conditions {
+			if told[condition.Type] != condition.Message {
+				told[condition.Type] = condition.Message
+				say("condition %s=%s: %s", condition.Type, condition.Status, condition.Message)
+			}
+		}
+		return false, nil
+	})
+}
+
+// waitFor asks until the answer is yes. A minute is far longer than anything here takes.
+func waitFor(ctx context.Context, what string, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		ok, err := done()
+		if err != nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
