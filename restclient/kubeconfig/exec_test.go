@@ -48,7 +48,7 @@ type credentialsOf interface{ Apply(*http.Request) error }
 func writePluginConfig(t *testing.T, dir string, cluster Cluster, exec Exec) string {
 	t.Helper()
 	exec.Args = []Secret{"s3cret-argument"}
-	exec.Env = []ExecEnv{{Name: asPlugin, Value: "s3cret-value"}}
+	exec.Env = []ExecEnv{{Name: asPlugin, Value: "s3cret-value"}, {Name: "GORACE", Value: "atexit_sleep_ms=0"}}
 	path := filepath.Join(dir, "config")
 	require.NoError(t, Single("k", cluster, User{Exec: &exec}, "").WriteFile(path))
 	return path

@@ -1,0 +1,355 @@
+package credentials
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/internal/certtest"
+)
+
+// TestMain lets the test binary play an exec plugin. The variable pluginScript says what it prints, with RUNS replaced
+// by how often it has run; pluginRuns names a file with a line for each run.
+const (
+	pluginScript = "ORRERY_TEST_PLUGIN_SCRIPT"
+	pluginRuns   = "ORRERY_TEST_PLUGIN_RUNS"
+)
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(pluginScript); script != "" {
+		playPlugin(script)
+	}
+	os.Exit(m.Run())
+}
+
+func playPlugin(script string) {
+	runs := 1
+	if path := os.Getenv(pluginRuns); path != "" {
+		file, _ := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		fmt.Fprintln(file, os.Getenv("KUBERNETES_EXEC_INFO"))
+		file.Close()
+		data, _ := os.ReadFile(path)
+		runs = strings.Count(string(data), "\n")
+	}
+	verb, rest, _ := strings.Cut(script, " ")
+	switch verb {
+	case "print":
+		fmt.Print(strings.ReplaceAll(rest, "RUNS", fmt.Sprint(runs)))
+	case "fail":
+		fmt.Print(secret)
+		fmt.Fprint(os.Stderr, "please log in")
+		os.Exit(3)
+	case "hang":
+		time.Sleep(time.Hour)
+	case "flood":
+		for range 100 {
+			fmt.Print(strings.Repeat("x", maxExecOutput/10))
+		}
+	case "stdin":
+		token, _ := io.ReadAll(os.Stdin)
+		fmt.Printf(`{"kind":"ExecCredential","apiVersion":%q,"status":{"token":%q}}`, ExecV1, "in:"+string(token))
+	}
+	os.Exit(0)
+}
+
+func pluginToken(token string) string {
+	return `print {"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":{"token":"` + token + `"}}`
+}
+
+// pluginConfig makes the test binary the plugin. Runs are written to the file that is returned.
+func pluginConfig(t *testing.T, script string) (cfg ExecConfig, runs string) {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	runs = filepath.Join(t.TempDir(), "runs")
+	return ExecConfig{
+		APIVersion: ExecV1, Command: exe, InteractiveMode: InteractiveNever, Stderr: io.Discard,
+		Args: []string{secret},
+		Env: []EnvVar{
+			{pluginScript, script}, {pluginRuns, runs}, {"SOME", secret},
+			{"GORACE", "atexit_sleep_ms=0"}, // or each run with the race detector takes a second longer
+		},
+	}, runs
+}
+
+func newExec(t *testing.T, cfg ExecConfig) *Exec {
+	t.Helper()
+	e, err := NewExec(cfg)
+	require.NoError(t, err)
+	assertHides(t, e)
+	return e
+}
+
+func newPlugin(t *testing.T, script string) *Exec {
+	t.Helper()
+	cfg, _ := pluginConfig(t, script)
+	return newExec(t, cfg)
+}
+
+// linesOf returns what each run of the plugin was told.
+func linesOf(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}
+
+func TestExecTokenIsKept(t *testing.T) {
+	cfg, runs := pluginConfig(t, pluginToken("tokenRUNS"))
+	e := newExec(t, cfg)
+	assert.Empty(t, linesOf(t, runs), "the plugin runs when it is needed")
+	assert.Equal(t, "Bearer token1", header(t, e))
+	assert.Equal(t, "Bearer token1", header(t, e))
+	assert.Nil(t, clientCertificate(t, e))
+	assert.Equal(t, []string{`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}`}, linesOf(t, runs))
+
+	req := request(t)
+	req.Header.Set("Authorization", "Bearer other")
+	require.NoError(t, newPlugin(t, "fail").Apply(req), "a header that is set already makes the plugin needless")
+}
+
+func TestExecTokenRefused(t *testing.T) {
+	cfg, _ := pluginConfig(t, pluginToken("tokenRUNS"))
+	e := newExec(t, cfg)
+	first := sent(t, e)
+	e.Unauthorized(request(t))
+	assert.Equal(t, "Bearer token1", header(t, e), "that request was not made with this token")
+	e.Unauthorized(first)
+	assert.Equal(t, "Bearer token2", header(t, e))
+	e.Unauthorized(first) // the slow answer to an older request
+	assert.Equal(t, "Bearer token2", header(t, e))
+}
+
+func TestExecTokenExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		expires := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
+		cfg, _ := pluginConfig(t, `print {"kind":"ExecCredential","apiVersion":"`+ExecV1beta1+`","status":{"token":"tokenRUNS","expirationTimestamp":"`+expires+`"}}`)
+		cfg.APIVersion = ExecV1beta1
+		e := newExec(t, cfg)
+		assert.Equal(t, "Bearer token1", header(t, e))
+		time.Sleep(10 * time.Minute)
+		assert.Equal(t, "Bearer token1", header(t, e))
+		time.Sleep(time.Second)
+		assert.Equal(t, "Bearer token2", header(t, e))
+		assert.Equal(t, "Bearer token3", header(t, e), "what was expired when it came is good for one request")
+	})
+}
+
+func TestExecRunsOnceForAll(t *testing.T) {
+	cfg, runs := pluginConfig(t, pluginToken("tokenRUNS"))
+	e := newExec(t, cfg)
+	headers := make(chan string)
+	for range 20 {
+		go func() {
+			req := httptest.NewRequestWithContext(t.Context(), "GET", "https://h/", nil)
+			if err := e.Apply(req); err != nil {
+				headers <- err.Error()
+				return
+			}
+			headers <- req.Header.Get("Authorization")
+		}()
+	}
+	for range 20 {
+		assert.Equal(t, "Bearer token1", <-headers)
+	}
+	assert.Len(t, linesOf(t, runs), 1)
+}
+
+func TestExecIsToldTheCluster(t *testing.T) {
+	cfg, runs := pluginConfig(t, pluginToken("x"))
+	cfg.Cluster = &ExecCluster{
+		Server: "https://h", TLSServerName: "n", InsecureSkipTLSVerify: true, CertificateAuthorityData: []byte("ca"),
+		ProxyURL: "http://p", DisableCompression: true, Config: json.RawMessage(`{"a":[1]}`),
+	}
+	header(t, newExec(t, cfg))
+	assert.JSONEq(t, `{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false,"cluster":{
+		"server":"https://h","tls-server-name":"n","insecure-skip-tls-verify":true,"certificate-authority-data":"Y2E=",
+		"proxy-url":"http://p","disable-compression":true,"config":{"a":[1]}}}}`, linesOf(t, runs)[0])
+
+	cfg.Cluster.Config = json.RawMessage(secret)
+	assertExecError(t, newExec(t, cfg), ExecMisconfigured, "has a cluster extension that is not valid JSON")
+}
+
+func certificateScript(t *testing.T, pair certtest.Pair) string {
+	status, err := json.Marshal(map[string]string{"clientCertificateData": string(pair.Cert), "clientKeyData": string(pair.Key)})
+	require.NoError(t, err)
+	return `print {"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":` + string(status) + `}`
+}
+
+func TestExecCertificate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, runs := pluginConfig(t, certificateScript(t, certtest.New(t, "jane")))
+		e := newExec(t, cfg)
+		cert := clientCertificate(t, e)
+		assert.Equal(t, "jane", cert.Leaf.Subject.CommonName)
+		assert.Empty(t, header(t, e))
+
+		e.Unauthorized(request(t))
+		assert.Same(t, cert, clientCertificate(t, e))
+		assert.Len(t, linesOf(t, runs), 1, "the refused request may have been made with an older one")
+		time.Sleep(freshCertificate)
+		e.Unauthorized(request(t))
+		assert.Same(t, cert, clientCertificate(t, e), "the plugin printed the same one")
+		assert.Len(t, linesOf(t, runs), 2)
+
+		e.cfg.Env[0].Value = certificateScript(t, certtest.New(t, "next"))
+		time.Sleep(freshCertificate)
+		e.Unauthorized(request(t))
+		assert.Equal(t, "next", clientCertificate(t, e).Leaf.Subject.CommonName)
+	})
+}
+
+func assertExecError(t *testing.T, e *Exec, kind ExecErrorKind, problem string) *ExecError {
+	t.Helper()
+	err := e.Apply(request(t))
+	var execError *ExecError
+	require.ErrorAs(t, err, &execError)
+	assert.Equal(t, kind, execError.Kind)
+	assert.Contains(t, err.Error(), problem)
+	assert.NotContains(t, err.Error(), secret)
+	_, err = e.ClientCertificate()
+	assert.ErrorAs(t, err, new(*ExecError))
+	return execError
+}
+
+func TestExecOutputThatIsNoCredential(t *testing.T) {
+	pair := certtest.New(t, "jane")
+	other := certtest.New(t, "joe")
+	status := func(status string) string {
+		return `{"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":` + status + `}`
+	}
+	quote := func(b []byte) string { data, _ := json.Marshal(string(b)); return string(data) }
+	for problem, output := range map[string]string{
+		"printed nothing on standard output":                                " \n",
+		"did not print an ExecCredential in JSON":                           secret,
+		"printed JSON that is not of kind ExecCredential":                   `{"kind":"s3cret"}`,
+		"printed an ExecCredential of another version than " + ExecV1:       `{"kind":"ExecCredential","apiVersion":"` + ExecV1beta1 + `"}`,
+		"printed an ExecCredential without status":                          status(`null`),
+		"printed neither a token nor a client certificate":                  status(`{}`),
+		"printed only one of clientCertificateData and clientKeyData":       status(`{"token":"s3cret","clientKeyData":"s3cret"}`),
+		"printed a client certificate and key that cannot be used together": status(`{"clientCertificateData":` + quote(pair.Cert) + `,"clientKeyData":` + quote(other.Key) + `}`),
+		"printed a token that cannot stand in an HTTP header":               status(`{"token":"s3cret s3cret"}`),
+		"printed an expirationTimestamp that is not an RFC 3339 time":       status(`{"token":"x","expirationTimestamp":"s3cret"}`),
+		"did not print an ExecCredential in JSON ":                          status(`{"token":{"s3cret":1}}`),
+	} {
+		t.Run(problem, func(t *testing.T) {
+			assertExecError(t, newPlugin(t, "print "+output), ExecBadOutput, strings.TrimSpace(problem))
+		})
+	}
+	assertExecError(t, newPlugin(t, "flood"), ExecBadOutput, "printed more than 1048576 bytes")
+}
+
+func TestExecFails(t *testing.T) {
+	cfg, _ := pluginConfig(t, "fail")
+	var stderr strings.Builder
+	cfg.Stderr = &stderr
+	assertExecError(t, newExec(t, cfg), ExecFailed, "failed (exit status 3): see what it wrote to standard error")
+	assert.Equal(t, strings.Repeat("please log in", 2), stderr.String(), "the user sees what the plugin says")
+
+	cfg.Command, cfg.InstallHint = "orrery-test-no-such-plugin", "Get it:\n\thttps://example.com \x1b[31mnow\x1b[0m"
+	missing := assertExecError(t, newExec(t, cfg), ExecNotFound, "")
+	assert.Equal(t, `exec plugin "orrery-test-no-such-plugin" was not found: install it or correct its path: Get it: https://example.com [31mnow[0m`, missing.Error())
+	cfg.Command = "/none/at/all"
+	assertExecError(t, newExec(t, cfg), ExecNotFound, "")
+	cfg.Command = tempFile(t, "not executable")
+	assertExecError(t, newExec(t, cfg), ExecFailed, "could not be run: permission denied")
+}
+
+func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
+	cfg, runs := pluginConfig(t, "hang")
+	e := newExec(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error)
+	go func() { result <- e.Apply(request(t).WithContext(ctx)) }()
+	require.Eventually(t, func() bool { return len(linesOf(t, runs)) == 1 }, time.Minute, time.Millisecond)
+	cancel()
+	assert.ErrorIs(t, <-result, context.Canceled)
+
+	// The next request waits until the process is gone, and starts another.
+	e.cfg.Env[0].Value = pluginToken("tokenRUNS")
+	assert.Equal(t, "Bearer token2", header(t, e))
+
+	cancelled := e.cfg.runError(ctx, errors.New("signal: killed"))
+	assert.ErrorIs(t, cancelled, context.Canceled)
+	assert.ErrorAs(t, cancelled, new(*ExecError))
+}
+
+func TestExecInteractive(t *testing.T) {
+	cfg, _ := pluginConfig(t, "stdin")
+	cfg.Stdin, _ = os.Open(tempFile(t, "typed"))
+	for mode, want := range map[InteractiveMode]string{InteractiveAlways: "in:typed", InteractiveIfAvailable: "in:typed", InteractiveNever: "in:"} {
+		_, err := cfg.Stdin.Seek(0, io.SeekStart)
+		require.NoError(t, err)
+		cfg.InteractiveMode = mode
+		assert.Equal(t, "Bearer "+want, header(t, newExec(t, cfg)), "%s", mode)
+	}
+}
+
+// Tests have no terminal: go test hands /dev/null to them.
+func TestExecWithoutTerminal(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	previous := os.Stdin
+	os.Stdin = null
+	defer func() { os.Stdin = previous; null.Close() }()
+
+	cfg, _ := pluginConfig(t, "stdin")
+	cfg.InteractiveMode = InteractiveIfAvailable
+	assert.Equal(t, "Bearer in:", header(t, newExec(t, cfg)))
+	cfg.InteractiveMode = InteractiveAlways
+	assertExecError(t, newExec(t, cfg), ExecNotInteractive, "standard input is not a terminal: run this program in a terminal")
+
+	os.Stdin, err = os.Open("/dev/zero") // a character device, as terminals are
+	require.NoError(t, err)
+	assert.True(t, isTerminal(os.Stdin))
+	stdin, err := cfg.stdin()
+	require.NoError(t, err)
+	assert.Same(t, os.Stdin, stdin)
+	os.Stdin.Close()
+	assert.False(t, isTerminal(os.Stdin), "closed")
+}
+
+func TestExecConfigIsChecked(t *testing.T) {
+	good := ExecConfig{APIVersion: ExecV1, Command: "x", InteractiveMode: InteractiveNever}
+	for problem, spoil := range map[string]func(*ExecConfig){
+		"has no command": func(c *ExecConfig) { c.Command = "" },
+		"has no apiVersion: set exec.apiVersion to client.authentication.k8s.io/v1": func(c *ExecConfig) { c.APIVersion = "" },
+		"has the apiVersion \"v1\", which is not supported":                         func(c *ExecConfig) { c.APIVersion = "v1" },
+		"has an environment variable without name":                                  func(c *ExecConfig) { c.Env = []EnvVar{{Value: secret}} },
+		"has the interactiveMode \"\"":                                              func(c *ExecConfig) { c.InteractiveMode = "" },
+		"has the interactiveMode \"Sometimes\"":                                     func(c *ExecConfig) { c.InteractiveMode = "Sometimes" },
+	} {
+		cfg := good
+		spoil(&cfg)
+		_, err := NewExec(cfg)
+		var execError *ExecError
+		require.ErrorAs(t, err, &execError)
+		assert.Equal(t, ExecMisconfigured, execError.Kind)
+		assert.Contains(t, err.Error(), problem)
+		assert.NotContains(t, err.Error(), secret)
+	}
+	good.APIVersion, good.InteractiveMode = ExecV1beta1, ""
+	e, err := NewExec(good)
+	require.NoError(t, err)
+	assert.Equal(t, InteractiveIfAvailable, e.cfg.InteractiveMode)
+	assert.Equal(t, "exec plugin x", e.String())
+}
+
+func TestExecWritesToStandardErrorByDefault(t *testing.T) {
+	assert.Same(t, os.Stderr, (&ExecConfig{}).stderr())
+}

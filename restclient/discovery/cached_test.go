@@ -1,0 +1,311 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// TestFreshness runs the files in testdata. Commands:
+//
+//	server [ahead=D] [date=off|on] [slow=D] [broken=GV|none]   the server's clock is D ahead of ours; it takes D to answer
+//	advance D                                                   time passes
+//	delete                                                      a namespace is marked, by the server's clock and in whole seconds, as API objects have it
+//	ask [any]                                                   what is not older than that deletion, or of any age
+//	invalidate
+//
+// The answer to ask is whether it came from the server or the cache, and the snapshot.
+func TestFreshness(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		synctest.Test(t, func(t *testing.T) {
+			f := &freshness{server: newFakeServer(formV2)}
+			f.client, _ = connect(t, f.server, Config{Trace: &Trace{
+				Reused: func(time.Time) { f.from = "cache" }, Fetched: func(time.Time, error) { f.from = "server" },
+			}})
+			f.cached = NewCached(f.client)
+			datadriven.RunTest(t, path, f.run)
+		})
+	})
+}
+
+type freshness struct {
+	server  *fakeServer
+	client  *Client
+	cached  *Cached
+	deleted time.Time
+	from    string
+}
+
+func (f *freshness) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "server":
+		f.server.set(func() { f.configure(t, d) })
+		return ""
+	case "advance":
+		time.Sleep(duration(t, d.CmdArgs[0].Key))
+		return ""
+	case "delete":
+		f.deleted = time.Now().Add(f.server.ahead).Truncate(time.Second)
+		return ""
+	case "invalidate":
+		f.cached.Invalidate()
+		return ""
+	case "ask":
+		return f.ask(t, d)
+	default:
+		d.Fatalf(t, "unknown command %q", d.Cmd)
+		return ""
+	}
+}
+
+func (f *freshness) configure(t *testing.T, d *datadriven.TestData) {
+	for _, arg := range d.CmdArgs {
+		switch value := arg.Vals[0]; arg.Key {
+		case "ahead":
+			f.server.ahead = duration(t, value)
+		case "slow":
+			f.server.slow = duration(t, value)
+		case "date":
+			f.server.noDate = value == "off"
+		case "broken":
+			f.server.broken = map[string]int{value: http.StatusServiceUnavailable}
+		default:
+			d.Fatalf(t, "unknown argument %q", arg.Key)
+		}
+	}
+}
+
+func (f *freshness) ask(t *testing.T, d *datadriven.TestData) string {
+	notOlderThan := f.deleted
+	if d.HasArg("any") {
+		notOlderThan = time.Time{}
+	}
+	lists, err := f.cached.PreferredNamespacedResources(t.Context(), notOlderThan)
+	out := fmt.Sprintf("%d lists from the %s", len(lists), f.from)
+	if err != nil {
+		out += fmt.Sprintf("; %v", err)
+	}
+	s := f.cached.Snapshot()
+	return fmt.Sprintf("%s\nkept %d lists, fetched %d, reused %d\n", out, s.Lists, s.Fetched, s.Reused)
+}
+
+func duration(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	require.NoError(t, err)
+	return d
+}
+
+// answer is what a caller of the cache got.
+type answer struct {
+	lists int
+	err   error
+}
+
+func ask(ctx context.Context, c *Cached, notOlderThan time.Time) <-chan answer {
+	out := make(chan answer, 1)
+	go func() {
+		lists, err := c.PreferredNamespacedResources(ctx, notOlderThan)
+		out <- answer{len(lists), err}
+	}()
+	return out
+}
+
+func newSlowCached(t *testing.T) (*Cached, *fakeServer, *restclienttest.Server) {
+	s := newFakeServer(formV2)
+	s.slow = 10 * time.Second
+	c, server := connect(t, s, Config{MaxAge: time.Hour})
+	return NewCached(c), s, server
+}
+
+// A hundred namespaces that are deleted at once need one discovery, not a hundred.
+func TestCallersAtTheSameTimeShareTheRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, _, server := newSlowCached(t)
+		deleted := time.Now()
+		time.Sleep(5 * time.Second) // the grace period
+		var answers []<-chan answer
+		for range 100 {
+			answers = append(answers, ask(t.Context(), cached, deleted))
+		}
+		for _, a := range answers {
+			assert.Equal(t, answer{4, nil}, <-a)
+		}
+		assert.Equal(t, []string{"/api", "/apis"}, paths(server, 0))
+	})
+}
+
+// The answer that is on its way may have been made before the namespace was marked: who comes later waits for the
+// next, and all who come later share that.
+func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, _, server := newSlowCached(t)
+		start := time.Now()
+		first := ask(t.Context(), cached, time.Now())
+		time.Sleep(time.Second)
+		second, third := ask(t.Context(), cached, time.Now()), ask(t.Context(), cached, time.Now())
+		any := ask(t.Context(), cached, time.Time{})
+		assert.Equal(t, answer{4, nil}, <-first)
+		assert.Equal(t, answer{4, nil}, <-any, "for that one it is good enough")
+		assert.Equal(t, 20*time.Second, time.Since(start))
+		assert.Equal(t, answer{4, nil}, <-second)
+		assert.Equal(t, answer{4, nil}, <-third)
+		assert.Equal(t, 40*time.Second, time.Since(start))
+		assert.Len(t, server.Requests(), 4)
+	})
+}
+
+func TestCallersLeaveEachOnItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, _, server := newSlowCached(t)
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		first, second := ask(impatient, cached, time.Time{}), ask(t.Context(), cached, time.Time{})
+		assert.ErrorIs(t, (<-first).err, context.DeadlineExceeded)
+		assert.Equal(t, answer{4, nil}, <-second)
+		assert.Len(t, server.Requests(), 2)
+	})
+}
+
+// When the last caller leaves the requests are cancelled: the bubble could not end otherwise before the answer comes.
+func TestNobodyWaitsAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, s, _ := newSlowCached(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		only := ask(ctx, cached, time.Time{})
+		synctest.Wait()
+		start := time.Now()
+		cancel()
+		assert.ErrorIs(t, (<-only).err, context.Canceled)
+		synctest.Wait()
+		assert.Zero(t, s.now, "requests at the server")
+		assert.Zero(t, time.Since(start))
+		assert.Zero(t, cached.Snapshot().Lists)
+	})
+}
+
+// What was asked for before Invalidate is neither kept nor given to those who come after it.
+func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, s, server := newSlowCached(t)
+		before := ask(t.Context(), cached, time.Time{})
+		time.Sleep(11 * time.Second) // /api is answered, the server has looked for /apis
+		s.set(func() { s.groups = append(s.groups, group("new.example", "v1: widgets")) })
+		cached.Invalidate()
+		after := ask(t.Context(), cached, time.Time{})
+		assert.Equal(t, answer{4, nil}, <-before)
+		assert.Zero(t, cached.Snapshot().Lists)
+		assert.Equal(t, answer{5, nil}, <-after)
+		assert.Equal(t, 5, cached.Snapshot().Lists)
+		assert.Len(t, server.Requests(), 4)
+	})
+}
+
+// A partial answer that was on its way is not handed to those who came later.
+func TestPartialAnswerIsForThoseWhoAskedForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached, s, server := newSlowCached(t)
+		s.broken["apps/v1"] = http.StatusServiceUnavailable
+		first := ask(t.Context(), cached, time.Time{})
+		time.Sleep(11 * time.Second) // /api is answered, the server has looked for /apis
+		s.set(func() { delete(s.broken, "apps/v1") })
+		second := ask(t.Context(), cached, time.Time{})
+		got := <-first
+		assert.Equal(t, 3, got.lists)
+		assert.ErrorAs(t, got.err, new(*ErrGroupDiscoveryFailed))
+		assert.Equal(t, answer{4, nil}, <-second)
+		assert.Len(t, server.Requests(), 4)
+	})
+}
+
+func TestServerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.refuse["/apis"] = http.StatusForbidden
+		var seen error
+		c, _ := connect(t, s, Config{Trace: &Trace{Fetched: func(_ time.Time, err error) { seen = err }}})
+		cached := NewCached(c)
+		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
+		assert.True(t, api.IsForbidden(err))
+		assert.Equal(t, err, seen)
+		assert.Equal(t, CachedSnapshot{Fetched: 1}, cached.Snapshot())
+	})
+}
+
+// On an old server the picture is as old as its oldest part.
+func TestOldestPartCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formLegacy)
+		s.slow = 3 * time.Second
+		c, _ := connect(t, s, Config{Concurrency: 1, MaxAge: time.Hour})
+		start := time.Now()
+		cached := NewCached(c)
+		_, err := cached.PreferredNamespacedResources(t.Context(), start)
+		require.NoError(t, err)
+		assert.Equal(t, 21*time.Second, time.Since(start))
+		assert.Equal(t, start, cached.Snapshot().AsOf.Local(), "when /api was asked for")
+
+		s.noDate = true
+		cached.Invalidate()
+		_, err = cached.PreferredNamespacedResources(t.Context(), start)
+		require.NoError(t, err)
+		assert.True(t, cached.Snapshot().AsOf.IsZero())
+	})
+}
+
+func TestMarginCanBeSwitchedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, server := connect(t, newFakeServer(formV2), Config{Margin: -1})
+		cached := NewCached(c)
+		for range 2 {
+			_, err := cached.PreferredNamespacedResources(t.Context(), time.Now())
+			require.NoError(t, err)
+		}
+		assert.Len(t, server.Requests(), 2)
+	})
+}
+
+func TestNothingIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, server := connect(t, newFakeServer(formV2), Config{MaxAge: -1})
+		cached := NewCached(c)
+		for range 2 {
+			_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
+			require.NoError(t, err)
+		}
+		assert.Len(t, server.Requests(), 4)
+	})
+}
+
+func TestNilTraceCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := connect(t, newFakeServer(formV2), Config{})
+		cached := NewCached(c)
+		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
+		require.NoError(t, err)
+		assert.Zero(t, testing.AllocsPerRun(100, func() {
+			_, _ = cached.PreferredNamespacedResources(t.Context(), time.Time{})
+		}))
+		(&Trace{}).reused(time.Time{})
+		(&Trace{}).fetched(time.Time{}, nil)
+	})
+}
+
+func TestDescribedMoment(t *testing.T) {
+	header := http.Header{"Date": {"Fri, 01 Mar 2024 12:00:00 GMT"}}
+	assert.Equal(t, "2024-03-01T11:59:57.5Z", describedMoment(header, 2500*time.Millisecond).Format(time.RFC3339Nano))
+	assert.True(t, describedMoment(http.Header{"Date": {"yesterday"}}, 0).IsZero())
+	assert.True(t, describedMoment(http.Header{}, 0).IsZero())
+	assert.True(t, strings.HasPrefix(acceptAggregated, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"), "servers want the parameters in this order")
+}

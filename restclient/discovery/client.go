@@ -1,0 +1,176 @@
+package discovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Config configures a [Client]. The zero value is useful.
+type Config struct {
+	// Legacy asks for the documents of old servers only: one for each group version. Without it they are asked for where
+	// a server has nothing better.
+	Legacy bool
+
+	// Concurrency bounds how many documents are asked for at a time. 0 means DefaultConcurrency.
+	Concurrency int
+
+	// Timeout bounds each request, with its repetitions. 0 means DefaultTimeout, negative means none.
+	Timeout time.Duration
+
+	// Margin and MaxAge are for [Cached], see there. 0 means DefaultMargin and DefaultMaxAge; a negative Margin means
+	// none, a negative MaxAge that nothing is kept.
+	Margin time.Duration
+	MaxAge time.Duration
+
+	// Trace is told what [Cached] does. Nil costs one branch.
+	Trace *Trace
+}
+
+// Defaults of Config.
+const (
+	DefaultConcurrency = 16
+	DefaultTimeout     = 32 * time.Second // a number that is recognised when it turns up somewhere, as upstream
+	DefaultMargin      = 2 * time.Second
+	DefaultMaxAge      = 10 * time.Second
+)
+
+// Client asks a server what it serves. It holds nothing but its configuration and may be used by any number of
+// goroutines.
+type Client struct {
+	client *restclient.Client
+	cfg    Config // defaults filled in
+}
+
+// New returns a Client with the default configuration.
+func New(client *restclient.Client) *Client { return NewWithConfig(client, Config{}) }
+
+// NewWithConfig returns a Client.
+func NewWithConfig(client *restclient.Client, cfg Config) *Client {
+	if cfg.Concurrency <= 0 {
+		cfg.Concurrency = DefaultConcurrency
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.Margin == 0 {
+		cfg.Margin = DefaultMargin
+	}
+	if cfg.MaxAge == 0 {
+		cfg.MaxAge = DefaultMaxAge
+	}
+	return &Client{client: client, cfg: cfg}
+}
+
+// ServerGroups returns the groups that the server has, core first, each with its versions in the server's order.
+// Versions that are stale are missing.
+func (c *Client) ServerGroups(ctx context.Context) ([]*api.APIGroup, error) {
+	found, err := c.groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return found.groups, nil
+}
+
+// ServerGroupsAndResources returns groups and resources, subresources included, both in the server's order. If only some group
+// versions failed the error is an [*ErrGroupDiscoveryFailed] and the rest is returned beside it; after any other error
+// there is nothing beside it.
+func (c *Client) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
+	found, err := c.discover(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.groups, found.lists(), found.failure()
+}
+
+// ServerPreferredResources returns each resource once, in the version that the server prefers for its group, or in the
+// first version that has it. Subresources are left out. Errors are as for ServerGroupsAndResources.
+func (c *Client) ServerPreferredResources(ctx context.Context) ([]*api.APIResourceList, error) {
+	found, err := c.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return found.preferred(everything), found.failure()
+}
+
+// ServerPreferredNamespacedResources returns the preferred resources whose objects live in namespaces.
+func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api.APIResourceList, error) {
+	found, err := c.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return found.preferred(namespaced), found.failure()
+}
+
+// ServerResourcesForGroupVersion returns what one group version holds. It is one small request on any server.
+func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
+	list, _, err := c.resources(ctx, gv)
+	return list, err
+}
+
+// ServerVersion returns the server's version.
+func (c *Client) ServerVersion(ctx context.Context) (*api.VersionInfo, error) {
+	var version api.VersionInfo
+	if err := c.do(ctx, restclient.Request{Path: "/version"}, &version); err != nil {
+		return nil, err
+	}
+	return &version, nil
+}
+
+func (c *Client) do(ctx context.Context, req restclient.Request, into any) error {
+	if c.cfg.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
+		defer cancel()
+	}
+	return c.client.Do(ctx, req, into)
+}
+
+// get asks for a document and tells the moment that it describes, by the server's clock; zero if that is unknown.
+func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf time.Time, err error) {
+	var answer restclient.Response
+	started := time.Now()
+	if err := c.do(ctx, restclient.Request{Path: path, Accept: accept}, &answer); err != nil {
+		return time.Time{}, err
+	}
+	asOf = describedMoment(answer.Header, time.Since(started))
+	if err := json.Unmarshal(answer.Body, into); err != nil {
+		return time.Time{}, &UnexpectedAnswerError{Path: path, Err: err}
+	}
+	return asOf, nil
+}
+
+// describedMoment returns a moment of the server's clock that cannot be later than when the server looked at what it
+// then told. The answer was written at some moment W, which the Date header gives cut down to the second. The server
+// cannot have looked before the request was sent, and that was no longer before W than the exchange took. So the moment
+// is not before Date minus that time. Only differences of our own clock are used: it may be wrong by hours.
+func describedMoment(header http.Header, took time.Duration) time.Time {
+	date, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return date.Add(-took)
+}
+
+// resources fetches the legacy document of a group version.
+func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, time.Time, error) {
+	path := "/apis/" + gv.String()
+	if gv.Group == "" {
+		path = "/api/" + gv.Version
+	}
+	var list api.APIResourceList
+	asOf, err := c.get(ctx, path, "", &list)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if list.Kind != "" && list.Kind != "APIResourceList" {
+		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", list.Kind)}
+	}
+	list.GroupVersion = gv.String()
+	return &list, asOf, nil
+}

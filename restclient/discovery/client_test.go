@@ -1,0 +1,362 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// requestsFor is what a whole discovery of the fake server costs.
+var requestsFor = map[form][]string{
+	formV2:      {"/api", "/apis"},
+	formV2beta1: {"/api", "/apis"},
+	formLegacy:  {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/autoscaling/v1", "/apis/autoscaling/v2", "/apis/only.cluster/v1"},
+}
+
+// inEachForm runs the test against servers of all ages: what is found must not depend on them.
+func inEachForm(t *testing.T, test func(t *testing.T, form form)) {
+	for form := range requestsFor {
+		t.Run(string(form), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, form) })
+		})
+	}
+}
+
+func TestDiscovery(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		c, server := connect(t, newFakeServer(form), Config{})
+		groups, lists, err := c.ServerGroupsAndResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, requestsFor[form], paths(server, 0))
+		assert.Equal(t, []string{
+			"v1: pods pods/log pods/status configmaps nodes",
+			"apps/v1: deployments deployments/scale replicasets",
+			"autoscaling/v2: horizontalpodautoscalers",
+			"autoscaling/v1: horizontalpodautoscalers oldscalers",
+			"only.cluster/v1: things",
+		}, names(lists))
+		pods, nodes := lists[0].Resources[0], lists[0].Resources[4]
+		assert.Equal(t, api.APIResource{Name: "pods", SingularName: "pod", Namespaced: true, Version: "v1", Kind: "Kindpods", Verbs: crudVerbs}, pods)
+		assert.False(t, nodes.Namespaced)
+
+		require.Len(t, groups, 4)
+		assert.Equal(t, []string{"", "apps", "autoscaling", "only.cluster"}, []string{groups[0].Name, groups[1].Name, groups[2].Name, groups[3].Name})
+		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "v1", Version: "v1"}, groups[0].PreferredVersion)
+		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "autoscaling/v2", Version: "v2"}, groups[2].PreferredVersion)
+
+		onlyGroups, err := c.ServerGroups(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, groups, onlyGroups)
+	})
+}
+
+func TestPreferredResources(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		c, _ := connect(t, newFakeServer(form), Config{})
+		lists, err := c.ServerPreferredResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, []string{
+			"v1: pods configmaps nodes",
+			"apps/v1: deployments replicasets",
+			"autoscaling/v2: horizontalpodautoscalers",
+			"autoscaling/v1: oldscalers",
+			"only.cluster/v1: things",
+		}, names(lists))
+
+		lists, err = c.ServerPreferredNamespacedResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, []string{
+			"v1: pods configmaps",
+			"apps/v1: deployments replicasets",
+			"autoscaling/v2: horizontalpodautoscalers",
+			"autoscaling/v1: oldscalers",
+		}, names(lists))
+	})
+}
+
+// The preferred version of a legacy group need not be the first in its list.
+func TestPreferredVersionThatIsNotTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formLegacy)
+		s.bodies["/apis"] = `{"kind":"APIGroupList","groups":[{"name":"autoscaling",
+			"versions":[{"groupVersion":"autoscaling/v2","version":"v2"},{"groupVersion":"autoscaling/v1","version":"v1"}],
+			"preferredVersion":{"groupVersion":"autoscaling/v1","version":"v1"}}]}`
+		c, _ := connect(t, s, Config{})
+		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
+	})
+}
+
+func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		s := newFakeServer(form)
+		s.broken["apps/v1"], s.broken["autoscaling/v2"] = http.StatusServiceUnavailable, http.StatusServiceUnavailable
+		c, _ := connect(t, s, Config{})
+		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
+		var failed *ErrGroupDiscoveryFailed
+		require.ErrorAs(t, err, &failed)
+		if form == formLegacy {
+			assert.EqualError(t, err, "unable to retrieve the complete list of server APIs: "+
+				"apps/v1: the server is currently unable to handle the request, autoscaling/v2: the server is currently unable to handle the request")
+		} else {
+			assert.EqualError(t, err, "unable to retrieve the complete list of server APIs: "+
+				"apps/v1: stale GroupVersion discovery: apps/v1, autoscaling/v2: stale GroupVersion discovery: autoscaling/v2")
+			assert.Equal(t, map[string]string{"apps/v1": "stale GroupVersion discovery: apps/v1", "autoscaling/v2": "stale GroupVersion discovery: autoscaling/v2"}, texts(failed))
+		}
+
+		lists, err = c.ServerPreferredResources(t.Context())
+		assert.Len(t, lists, 3)
+		assert.ErrorAs(t, err, &failed)
+		_, lists, err = c.ServerGroupsAndResources(t.Context())
+		assert.Len(t, lists, 3)
+		assert.ErrorAs(t, err, &failed)
+	})
+}
+
+// One group that is not found must not look as if the object in question was not found.
+func TestBrokenGroupIsNotTheCauseOfTheWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formLegacy)
+		s.broken["apps/v1"] = http.StatusNotFound
+		c, server := connect(t, s, Config{})
+		_, err := c.ServerPreferredResources(t.Context())
+		require.Error(t, err)
+		assert.False(t, api.IsNotFound(err))
+		assert.Len(t, server.Requests(), 2*len(requestsFor[formLegacy]), "the group might have vanished: asked twice")
+	})
+}
+
+func TestGroupVanishesInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formLegacy)
+		s.onGet = func(path string) {
+			if path == "/apis/apps/v1" {
+				s.set(func() { s.groups = append(s.groups[:1:1], s.groups[2:]...) })
+			}
+		}
+		c, _ := connect(t, s, Config{})
+		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v2: horizontalpodautoscalers", "autoscaling/v1: oldscalers"}, names(lists))
+	})
+}
+
+func TestOneDocumentAggregatedTheOtherNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.mixed = true
+		c, server := connect(t, s, Config{})
+		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		require.NoError(t, err)
+		assert.Len(t, lists, 4)
+		assert.Equal(t, []string{"/api", "/api/v1", "/apis"}, paths(server, 0))
+	})
+}
+
+func TestLegacyOnRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.delay = time.Second
+		c, server := connect(t, s, Config{Legacy: true, Concurrency: 2})
+		_, err := c.ServerPreferredResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, requestsFor[formLegacy], paths(server, 0))
+		assert.Equal(t, 2, s.most, "requests at a time")
+	})
+}
+
+func TestServerWithoutCoreGroup(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		s := newFakeServer(form)
+		s.refuse["/api"] = http.StatusNotFound
+		c, _ := connect(t, s, Config{})
+		lists, err := c.ServerPreferredResources(t.Context())
+		require.NoError(t, err)
+		assert.Len(t, lists, 4)
+		s.bodies["/api"] = `{"kind":"APIVersions","versions":[]}`
+		lists, err = c.ServerPreferredResources(t.Context())
+		require.NoError(t, err)
+		assert.Len(t, lists, 4)
+	})
+}
+
+// Without the list of groups nothing is known: not even which groups failed.
+func TestNoListOfGroups(t *testing.T) {
+	for _, path := range []string{"/api", "/apis"} {
+		t.Run(path, func(t *testing.T) {
+			inEachForm(t, func(t *testing.T, form form) {
+				s := newFakeServer(form)
+				s.refuse[path] = http.StatusForbidden
+				c, _ := connect(t, s, Config{})
+				groups, lists, err := c.ServerGroupsAndResources(t.Context())
+				assert.True(t, api.IsForbidden(err), "%v", err)
+				assert.Nil(t, groups)
+				assert.Nil(t, lists)
+				_, err = c.ServerGroups(t.Context())
+				assert.True(t, api.IsForbidden(err))
+				_, err = c.ServerPreferredResources(t.Context())
+				assert.True(t, api.IsForbidden(err))
+				_, err = c.ServerPreferredNamespacedResources(t.Context())
+				assert.True(t, api.IsForbidden(err))
+			})
+		})
+	}
+}
+
+func TestAnswersThatAreNoDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formLegacy)
+		c, _ := connect(t, s, Config{})
+		for body, want := range map[string]string{
+			"<html>please log in": "the server's answer to GET /apis is no discovery document: invalid character '<' looking for beginning of value",
+			`{"kind":"Pod"}`:      `the server's answer to GET /apis is no discovery document: its kind is "Pod"`,
+			`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`: `the server's answer to GET /apis is no discovery document: its kind is "APIGroupDiscoveryList"`,
+		} {
+			s.set(func() { s.bodies["/apis"] = body })
+			_, err := c.ServerPreferredResources(t.Context())
+			assert.EqualError(t, err, want)
+		}
+		delete(s.bodies, "/apis")
+		s.bodies["/apis/apps/v1"] = `{"kind":"Pod"}`
+		_, err := c.ServerPreferredResources(t.Context())
+		assert.EqualError(t, err, `unable to retrieve the complete list of server APIs: apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`)
+		s.bodies["/apis/apps/v1"] = `[`
+		_, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+		var unexpected *UnexpectedAnswerError
+		require.ErrorAs(t, err, &unexpected)
+		assert.Error(t, errors.Unwrap(unexpected))
+	})
+}
+
+func TestResourcesOfOneGroupVersion(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		c, server := connect(t, newFakeServer(form), Config{})
+		list, err := c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Version: "v1"})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"v1: pods pods/log pods/status configmaps nodes"}, names([]*api.APIResourceList{list}))
+		list, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+		require.NoError(t, err)
+		assert.Equal(t, "apps/v1", list.GroupVersion)
+		assert.Equal(t, []string{"/api/v1", "/apis/apps/v1"}, paths(server, 0))
+		_, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "none", Version: "v1"})
+		assert.True(t, api.IsNotFound(err))
+	})
+}
+
+// A resource that the server cannot name a kind for is not one, but its subresources may be.
+func TestResourcesWithoutKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.bodies["/api"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[
+			{"resource":"ghosts","scope":"Namespaced","responseKind":{"group":"","version":"","kind":""},"verbs":["get"],"subresources":[
+				{"subresource":"chain","responseKind":{"group":"","version":"v1","kind":"Chain"},"verbs":["get"]},
+				{"subresource":"sheet","verbs":["get"]}]}]}]}]}`
+		c, _ := connect(t, s, Config{})
+		_, lists, err := c.ServerGroupsAndResources(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "v1: ghosts/chain", names(lists)[0])
+		assert.True(t, lists[0].Resources[0].Namespaced)
+	})
+}
+
+func TestCallerLeaves(t *testing.T) {
+	inEachForm(t, func(t *testing.T, form form) {
+		s := newFakeServer(form)
+		s.delay = 10 * time.Second
+		c, _ := connect(t, s, Config{})
+		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second) // in the midst of the group versions, on an old server
+		defer cancel()
+		if form != formLegacy {
+			ctx, cancel = context.WithTimeout(t.Context(), 15*time.Second)
+			defer cancel()
+		}
+		lists, err := c.ServerPreferredResources(ctx)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.NotErrorAs(t, err, new(*ErrGroupDiscoveryFailed), "that is no finding about the server")
+		assert.Nil(t, lists)
+	})
+}
+
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.delay = time.Hour
+		c, _ := connect(t, s, Config{})
+		start := time.Now()
+		_, err := c.ServerVersion(t.Context())
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, DefaultTimeout, time.Since(start))
+		s.bodies["/version"] = `{}`
+		c, _ = connect(t, s, Config{Timeout: -1})
+		_, err = c.ServerVersion(t.Context())
+		assert.NoError(t, err, "after an hour")
+	})
+}
+
+func TestServerVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.bodies["/version"] = `{"major":"1","minor":"36","gitVersion":"v1.36.3"}`
+		c, _ := connect(t, s, Config{})
+		version, err := c.ServerVersion(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, &api.VersionInfo{Major: "1", Minor: "36", GitVersion: "v1.36.3"}, version)
+	})
+}
+
+func TestOpenAPI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
+		s.bodies["/openapi/v3"] = `{"paths":{"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=A%2BB"}}}`
+		s.bodies["/openapi/v3/apis/apps/v1"] = `{"openapi":"3.0.0"}`
+		c, server := connect(t, s, Config{})
+		document, err := c.OpenAPIV2(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, `{"swagger":"2.0"}`, string(document))
+
+		places, err := c.OpenAPIV3(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"apis/apps/v1": "/openapi/v3/apis/apps/v1?hash=A%2BB"}, places)
+		document, err = c.OpenAPIV3Document(t.Context(), places["apis/apps/v1"])
+		require.NoError(t, err)
+		assert.Equal(t, `{"openapi":"3.0.0"}`, string(document))
+		assert.Equal(t, "A+B", server.Requests()[2].Query.Get("hash"))
+
+		for _, elsewhere := range []string{"https://evil.example/x", "//evil.example/x", "%zz"} {
+			_, err = c.OpenAPIV3Document(t.Context(), elsewhere)
+			assert.Error(t, err)
+		}
+		assert.Len(t, server.Requests(), 3)
+		delete(s.bodies, "/openapi/v3")
+		_, err = c.OpenAPIV3(t.Context())
+		assert.True(t, api.IsNotFound(err))
+	})
+}
+
+// How often a request was repeated must not get into the condition of a namespace: it would change each time.
+func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
+	cause := errors.New("cause")
+	assert.Equal(t, cause, withoutAttempts(&restclient.AttemptsError{Attempts: 3, Err: cause}))
+	assert.Equal(t, cause, withoutAttempts(cause))
+}
+
+func TestDefaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewServer(t, newFakeServer(formV2))
+		c := New(server.Client())
+		assert.Equal(t, Config{Concurrency: DefaultConcurrency, Timeout: DefaultTimeout, Margin: DefaultMargin, MaxAge: DefaultMaxAge}, c.cfg)
+	})
+}

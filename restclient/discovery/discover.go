@@ -1,0 +1,147 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// discover finds out everything: two requests on a server with aggregated discovery, otherwise one more for each group
+// version.
+//
+// A group can vanish between the list of groups and the request for its resources, when a custom resource definition is
+// deleted. Therefore, if a legacy document was not found, everything is asked for once more. (client-go also asks once
+// more after any other failure, and in the aggregated form, where the answer cannot change so soon.)
+func (c *Client) discover(ctx context.Context) (*found, error) {
+	result, err := c.discoverOnce(ctx)
+	if err != nil || !result.lost() {
+		return result, err
+	}
+	return c.discoverOnce(ctx)
+}
+
+func (f *found) lost() bool {
+	for err := range maps.Values(f.failed) {
+		if api.IsNotFound(err) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Client) discoverOnce(ctx context.Context) (*found, error) {
+	result, err := c.groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.fillIn(ctx, result)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // what failed because the caller left is not a finding about the server
+	}
+	return result, nil
+}
+
+// groups fetches /api and /apis. Aggregated documents bring the resources along.
+func (c *Client) groups(ctx context.Context) (*found, error) {
+	core, err := c.document(ctx, "/api")
+	if api.IsNotFound(err) {
+		core, err = nil, nil // an extension server by itself has no core group
+	}
+	if err != nil {
+		return nil, err
+	}
+	named, err := c.document(ctx, "/apis")
+	if err != nil {
+		return nil, err
+	}
+	if core == nil {
+		return named, nil
+	}
+	core.add(named)
+	return core, nil
+}
+
+// groupsDocument is any of the documents that /api and /apis can be: its kind says which fields it has.
+type groupsDocument struct {
+	api.TypeMeta
+	Versions []string                `json:"versions"` // APIVersions, /api of old servers
+	Groups   []api.APIGroup          `json:"groups"`   // APIGroupList, /apis of old servers
+	Items    []api.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList, both on new ones
+}
+
+func (c *Client) document(ctx context.Context, path string) (*found, error) {
+	accept := acceptAggregated
+	if c.cfg.Legacy {
+		accept = ""
+	}
+	var doc groupsDocument
+	asOf, err := c.get(ctx, path, accept, &doc)
+	if err != nil {
+		return nil, err
+	}
+	result := newFound(asOf)
+	// The kind is looked at, and not the Content-Type: proxies have been seen to cut its parameters off.
+	switch {
+	case doc.Kind == aggregatedKind && strings.HasPrefix(doc.APIVersion, aggregatedGroup):
+		result.addGroups(doc.Items)
+	case doc.Kind == "APIVersions":
+		result.addCore(doc.Versions)
+	case doc.Kind == "APIGroupList":
+		for i := range doc.Groups {
+			result.groups = append(result.groups, &doc.Groups[i])
+		}
+	default:
+		return nil, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", doc.Kind)}
+	}
+	return result, nil
+}
+
+// addCore makes a group of the versions that /api lists. The first is preferred.
+func (f *found) addCore(versions []string) {
+	if len(versions) == 0 {
+		return
+	}
+	group := &api.APIGroup{}
+	for _, version := range versions {
+		group.Versions = append(group.Versions, api.GroupVersionForDiscovery{GroupVersion: version, Version: version})
+	}
+	group.PreferredVersion = group.Versions[0]
+	f.groups = append(f.groups, group)
+}
+
+// fillIn fetches the resources of the group versions that came without, several at a time. Failures are recorded.
+func (c *Client) fillIn(ctx context.Context, result *found) {
+	var missing []api.GroupVersion
+	for _, gv := range result.versions {
+		if result.resources[gv] == nil {
+			missing = append(missing, gv)
+		}
+	}
+	var mu sync.Mutex // guards result
+	record := func(gv api.GroupVersion, list *api.APIResourceList, asOf time.Time, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			result.failed[gv] = withoutAttempts(err)
+			return
+		}
+		result.resources[gv] = list
+		result.describes(asOf)
+	}
+	var running sync.WaitGroup
+	slots := make(chan struct{}, c.cfg.Concurrency)
+	for _, gv := range missing {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			list, asOf, err := c.resources(ctx, gv)
+			record(gv, list, asOf, err)
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,119 @@
+package discovery
+
+import (
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// found is what a server serves, as far as it could be found out. It is immutable once it is complete.
+type found struct {
+	groups    []*api.APIGroup
+	resources map[api.GroupVersion]*api.APIResourceList // a group version may be missing: not asked for yet, or failed
+	failed    map[api.GroupVersion]error
+
+	// asOf is the earliest moment of the server's clock that a part of this describes; zero if that is not known of
+	// every part.
+	asOf time.Time
+}
+
+func newFound(asOf time.Time) *found {
+	return &found{resources: map[api.GroupVersion]*api.APIResourceList{}, failed: map[api.GroupVersion]error{}, asOf: asOf}
+}
+
+// add appends what another document holds.
+func (f *found) add(other *found) {
+	f.groups = append(f.groups, other.groups...)
+	for gv, list := range other.resources {
+		f.resources[gv] = list
+	}
+	for gv, err := range other.failed {
+		f.failed[gv] = err
+	}
+	f.describes(other.asOf)
+}
+
+func (f *found) describes(asOf time.Time) {
+	if asOf.Before(f.asOf) { // zero is before everything
+		f.asOf = asOf
+	}
+}
+
+// failure is the error beside the result, nil if nothing is missing.
+func (f *found) failure() error {
+	if len(f.failed) == 0 {
+		return nil
+	}
+	return &ErrGroupDiscoveryFailed{Groups: f.failed}
+}
+
+// versions calls yield for each group version in the server's order.
+func (f *found) versions(yield func(*api.APIGroup, api.GroupVersion) bool) {
+	for _, group := range f.groups {
+		for _, version := range group.Versions {
+			if !yield(group, api.GroupVersion{Group: group.Name, Version: version.Version}) {
+				return
+			}
+		}
+	}
+}
+
+// lists returns the resources in the server's order.
+func (f *found) lists() []*api.APIResourceList {
+	var lists []*api.APIResourceList
+	for _, gv := range f.versions {
+		if list := f.resources[gv]; list != nil {
+			lists = append(lists, list)
+		}
+	}
+	return lists
+}
+
+func everything(*api.APIResource) bool { return true }
+
+func namespaced(r *api.APIResource) bool { return r.Namespaced }
+
+// preferred picks a version for each resource: the group's preferred one if it has the resource, else the first that
+// has it. Group versions of which nothing is picked are left out.
+func (f *found) preferred(wanted func(*api.APIResource) bool) []*api.APIResourceList {
+	type groupResource struct{ group, resource string }
+	chosen := map[groupResource]api.GroupVersion{}
+	for group, gv := range f.versions {
+		for _, resource := range topLevel(f.resources[gv]) {
+			key := groupResource{gv.Group, resource.Name}
+			if _, exists := chosen[key]; !exists || gv.Version == group.PreferredVersion.Version {
+				chosen[key] = gv
+			}
+		}
+	}
+	var lists []*api.APIResourceList
+	for _, gv := range f.versions {
+		var picked []api.APIResource
+		for _, resource := range topLevel(f.resources[gv]) {
+			if chosen[groupResource{gv.Group, resource.Name}] == gv && wanted(&resource) {
+				picked = append(picked, resource)
+			}
+		}
+		if len(picked) > 0 {
+			lists = append(lists, &api.APIResourceList{
+				TypeMeta: f.resources[gv].TypeMeta, GroupVersion: gv.String(), Resources: picked,
+			})
+		}
+	}
+	return lists
+}
+
+// topLevel returns the resources that are no subresources.
+func topLevel(list *api.APIResourceList) []api.APIResource {
+	if list == nil {
+		return nil
+	}
+	var resources []api.APIResource
+	for _, resource := range list.Resources {
+		if !strings.Contains(resource.Name, "/") {
+			resources = append(resources, resource)
+		}
+	}
+	return resources
+}
