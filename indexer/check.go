@@ -1,0 +1,169 @@
+package indexer
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// checkLocked verifies every invariant of the store and returns what is
+// broken. It is slow, and there for the property tests. The index functions
+// are not asked: what they should have said is the test's business.
+func (x *Indexer[T]) checkLocked() error {
+	g := x.generation.Load()
+	errs := []error{
+		g.records.check(),
+		g.objects.check(),
+		g.checkObjects(),
+	}
+	if g.gate.number.Load()%2 != 0 {
+		errs = append(errs, errors.New("gate: odd outside of a write"))
+	}
+	if len(g.indexes) != len(g.definitions.names) {
+		errs = append(errs, fmt.Errorf("%d indexes for %d definitions", len(g.indexes), len(g.definitions.names)))
+	}
+	places := 0
+	for i, ix := range g.indexes {
+		if ix.name != g.definitions.names[i] {
+			errs = append(errs, fmt.Errorf("index %d is %q, its definition %q", i, ix.name, g.definitions.names[i]))
+		}
+		n, err := ix.check(g)
+		places += n
+		errs = append(errs, err)
+	}
+	// With the checks of the buckets this makes the relation one to one.
+	for rec := range g.records.entries() {
+		places -= len(rec.places)
+	}
+	if places != 0 {
+		errs = append(errs, fmt.Errorf("places in buckets and in records differ by %d", places))
+	}
+	return errors.Join(errs...)
+}
+
+// checkObjects: the list of objects and the table of records hold the same.
+func (g *generation[T]) checkObjects() error {
+	if n, want := g.objects.len(), g.records.len(); n != want {
+		return fmt.Errorf("objects: %d for %d records", n, want)
+	}
+	return g.checkMembers("objects", g.objects, func(p *place[T]) bool { return p == &p.record.home })
+}
+
+// checkMembers: every member's place leads back to the member, and the object
+// is the one that the record holds.
+func (g *generation[T]) checkMembers(what string, l *list[member[T]], fits func(*place[T]) bool) error {
+	pos := 0
+	for m := range l.current.Load().all() {
+		p := m.place
+		switch {
+		case p.pos != pos:
+			return fmt.Errorf("%s: %q believes to be at %d, is at %d", what, p.record.key, p.pos, pos)
+		case g.find(p.record.key) != p.record:
+			return fmt.Errorf("%s: %q is not the record of its key", what, p.record.key)
+		case !same(m.obj, *p.record.obj.Load()):
+			return fmt.Errorf("%s: %q has another object than its record", what, p.record.key)
+		case !fits(p):
+			return fmt.Errorf("%s: %q stands at a place of another list", what, p.record.key)
+		}
+		pos++
+	}
+	return nil
+}
+
+// same compares two objects, which are pointers as a rule.
+func same[T any](a, b T) bool {
+	va, vb := reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()
+	return !va.Comparable() || va.Equal(vb)
+}
+
+// check verifies one index and returns how many places are in its buckets.
+func (ix *index[T]) check(g *generation[T]) (places int, err error) {
+	errs := []error{ix.buckets.check(), ix.filled.check()}
+	if n, want := ix.filled.len(), ix.buckets.len(); n != want {
+		errs = append(errs, fmt.Errorf("index %q: %d filled of %d buckets", ix.name, n, want))
+	}
+	pos := 0
+	for b := range ix.filled.current.Load().all() {
+		what := fmt.Sprintf("index %q, value %q", ix.name, b.key)
+		switch {
+		case b.pos != pos:
+			errs = append(errs, fmt.Errorf("%s: believes to be at %d, is at %d", what, b.pos, pos))
+		case ix.find(b.key) != b:
+			errs = append(errs, fmt.Errorf("%s: is not the bucket of its value", what))
+		case b.members.len() == 0:
+			errs = append(errs, fmt.Errorf("%s: is empty", what))
+		}
+		fits := func(p *place[T]) bool { return p.bucket == b && p.record.standsAt(p) }
+		errs = append(errs, b.members.check(), g.checkMembers(what, &b.members, fits))
+		places += b.members.len()
+		pos++
+	}
+	return places, errors.Join(errs...)
+}
+
+// standsAt reports whether p is noted in the record, and no other place in the
+// same bucket.
+func (rec *record[T]) standsAt(p *place[T]) bool {
+	found := false
+	for _, other := range rec.places {
+		if other != p && other.bucket == p.bucket {
+			return false
+		}
+		found = found || other == p
+	}
+	return found
+}
+
+// check verifies the invariants of a list.
+func (l *list[E]) check() error {
+	v := l.current.Load()
+	if v.epoch != l.noticed.Load() {
+		return fmt.Errorf("list: the view is of epoch %d, noticed %d", v.epoch, l.noticed.Load())
+	}
+	if want := (v.n + chunkSize - 1) / chunkSize; len(v.chunks) != want {
+		return fmt.Errorf("list: %d chunks for %d elements", len(v.chunks), v.n)
+	}
+	rest := v.n
+	for i, c := range v.chunks {
+		if c.epoch > v.epoch {
+			return fmt.Errorf("list: chunk %d is of epoch %d, later than %d", i, c.epoch, v.epoch)
+		}
+		if len(c.items) != min(rest, chunkSize) {
+			return fmt.Errorf("list: chunk %d holds %d of the last %d elements", i, len(c.items), rest)
+		}
+		for _, e := range c.items[len(c.items):cap(c.items)] {
+			if !reflect.ValueOf(&e).Elem().IsZero() {
+				return fmt.Errorf("list: chunk %d keeps something behind its end", i)
+			}
+		}
+		rest -= len(c.items)
+	}
+	return nil
+}
+
+// check verifies the invariants of a table.
+func (t *table[E]) check() error {
+	s := *t.slots.Load()
+	if len(s)&(len(s)-1) != 0 {
+		return fmt.Errorf("table: %d slots are not a power of two", len(s))
+	}
+	used, live := 0, 0
+	for i := range s {
+		e := s[i].Load()
+		if e == nil {
+			continue
+		}
+		used++
+		if e == t.gone {
+			continue
+		}
+		live++
+		if t.find(*t.id(e)) != e {
+			return fmt.Errorf("table: %q is not found", t.id(e).key)
+		}
+	}
+	if used != t.used || live != t.len() || 2*used > len(s) {
+		return fmt.Errorf("table: %d slots, used %d (noted %d), live %d (noted %d)", len(s), used, t.used, live, t.len())
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package indexer
+
+// generation is everything that the store holds, between one Replace or
+// AddIndexers and the next. Its fields never change; what they point to does.
+// Replace builds a new one beside the old and puts it in place with one
+// pointer; readers that have begun on the old one finish there.
+type generation[T any] struct {
+	definitions *definitions[T]
+	gate        *gate
+	records     *table[record[T]] // by key
+	objects     *list[member[T]]
+	indexes     []*index[T] // in the order of the definitions
+}
+
+// newGeneration returns an empty one that takes n objects without growing.
+func newGeneration[T any](d *definitions[T], n int) *generation[T] {
+	g := &generation[T]{definitions: d, gate: &gate{}, records: newTable(n, recordIdentity[T])}
+	g.objects = newList[member[T]](g.gate)
+	for _, name := range d.names {
+		g.indexes = append(g.indexes, newIndex[T](name, g.gate))
+	}
+	return g
+}
+
+// index returns the index of that name, or nil. There are a handful at most.
+func (g *generation[T]) index(name string) *index[T] {
+	for _, ix := range g.indexes {
+		if ix.name == name {
+			return ix
+		}
+	}
+	return nil
+}
+
+// put stores obj under key, with the values of each index. It reports whether
+// the key was there before. Writer only, within the gate.
+func (g *generation[T]) put(key string, obj T, values [][]string) (replaced bool) {
+	id := g.records.identify(key)
+	rec := g.records.find(id)
+	if rec != nil {
+		rec.home.swap(g.objects, obj)
+	} else {
+		rec = newRecord[T](id)
+		rec.home.put(g.objects, obj)
+	}
+	for i, ix := range g.indexes {
+		ix.update(rec, values[i], obj)
+	}
+	// Point reads learn of it last: see record.obj.
+	replaced = rec.obj.Swap(&obj) != nil
+	if !replaced {
+		g.records.insert(rec)
+	}
+	return replaced
+}
+
+// remove takes key out. It reports whether the key was there. Writer only,
+// within the gate.
+func (g *generation[T]) remove(key string) bool {
+	rec := g.find(key)
+	if rec == nil {
+		return false
+	}
+	rec.home.leave(g.objects)
+	for _, p := range rec.places {
+		p.bucket.index.take(p)
+	}
+	g.records.remove(rec) // last, as in put
+	return true
+}
+
+// find returns the record of key, or nil. Any goroutine may call it.
+func (g *generation[T]) find(key string) *record[T] {
+	return g.records.find(g.records.identify(key))
+}

@@ -1,0 +1,287 @@
+package indexertest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// whileReading runs write, and meanwhile each of the readers in a loop of its
+// own, at least once after the write has ended. A reader returns what is wrong
+// with what it has read, or "".
+func whileReading(t *testing.T, write func(), readers ...func() string) {
+	t.Helper()
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	for _, read := range readers {
+		group.Go(func() {
+			for last := false; !last; {
+				select {
+				case <-done:
+					last = true
+				default:
+				}
+				if wrong := read(); !assert.Empty(t, wrong) {
+					return
+				}
+			}
+		})
+	}
+	write()
+	close(done)
+	group.Wait()
+}
+
+// testStaircase: the writer updates all objects in order, round after round.
+// What has been written is a single number, and every read is a lower bound
+// for the next one; a List is right if it shows the objects up to some point
+// in one round and the rest in the round before.
+func testStaircase(t *testing.T, impl Implementation) {
+	const n, rounds = 300, 8
+	x := impl.empty()
+	require.NoError(t, x.Replace(series("a", n, "0"), "0"))
+
+	// steps returns how many updates a list shows, or -1 for a mixture.
+	steps := func(objects []*Object) int {
+		if len(objects) != n {
+			return -1
+		}
+		slices.SortFunc(objects, func(a, b *Object) int { return compare(a.Name, b.Name) })
+		first, _ := strconv.Atoi(objects[0].Version)
+		done := 0
+		for i, o := range objects {
+			switch o.Version {
+			case strconv.Itoa(first):
+				if done != i {
+					return -1
+				}
+				done = i + 1
+			case strconv.Itoa(first - 1):
+			default:
+				return -1
+			}
+		}
+		return (first-1)*n + done
+	}
+	reader := func() func() string {
+		seen := -n // the zeroth round counts from here
+		advance := func(what string, now int) string {
+			if now < seen {
+				return fmt.Sprintf("%s shows %d updates, a read before showed %d", what, now, seen)
+			}
+			seen = now
+			return ""
+		}
+		return func() string {
+			if wrong := advance("List", steps(x.List())); wrong != "" {
+				return wrong
+			}
+			byIndex, _ := x.ByIndex("namespace", "a")
+			if wrong := advance("ByIndex", steps(byIndex)); wrong != "" {
+				return wrong
+			}
+			// A point read shows at least so many updates, and if the read
+			// before showed more it has to show this one.
+			for _, i := range []int{0, 137, n - 1} {
+				o, _ := x.GetByKey(fmt.Sprintf("a/o%05d", i))
+				round, _ := strconv.Atoi(o.Version)
+				atLeast, atMost := (round-1)*n+i+1, round*n+i
+				if atMost < seen {
+					return fmt.Sprintf("GetByKey shows at most %d updates, a read before showed %d", atMost, seen)
+				}
+				seen = max(seen, atLeast)
+			}
+			return ""
+		}
+	}
+	whileReading(t, func() {
+		for round := 1; round <= rounds; round++ {
+			for i, o := range series("a", n, strconv.Itoa(round)) {
+				require.NoError(t, x.Update(o))
+				if i%50 == 0 { // the writer reads its own writes, in every way
+					want := (round-1)*n + i + 1
+					assert.Equal(t, want, steps(x.List()))
+					byIndex, _ := x.ByIndex("namespace", "a")
+					assert.Equal(t, want, steps(byIndex))
+					got, _ := x.GetByKey(o.Key())
+					assert.Same(t, o, got)
+				}
+			}
+		}
+	}, reader(), reader(), reader())
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// testWindow: objects come and go in order, the next one always before the
+// oldest one leaves. So at every moment the store holds a contiguous range of
+// width or width+1 numbers; and each object is the only one of its node.
+func testWindow(t *testing.T, impl Implementation) {
+	const width, writes = 260, 1000
+	object := func(i int) *Object { return pod("a", strconv.Itoa(i), strconv.Itoa(i)) }
+	x := impl.empty()
+	for i := range width {
+		require.NoError(t, x.Add(object(i)))
+	}
+	contiguous := func(what string, texts []string) string {
+		numbers := []int{}
+		for _, text := range texts {
+			number, _ := strconv.Atoi(text)
+			numbers = append(numbers, number)
+		}
+		if len(numbers) != width && len(numbers) != width+1 {
+			return fmt.Sprintf("%s: %d objects", what, len(numbers))
+		}
+		slices.Sort(numbers)
+		if span := numbers[len(numbers)-1] - numbers[0] + 1; span != len(numbers) || len(slices.Compact(numbers)) != span {
+			return fmt.Sprintf("%s: %d objects over a range of %d", what, len(numbers), span)
+		}
+		return ""
+	}
+	nodes := func(objects []*Object) []string {
+		all := []string{}
+		for _, o := range objects {
+			all = append(all, o.Node)
+		}
+		return all
+	}
+	whileReading(t, func() {
+		for i := range writes {
+			require.NoError(t, x.Add(object(width+i)))
+			if i%2 == 0 {
+				x.DeleteKey(object(i).Key())
+			} else {
+				require.NoError(t, x.Delete(object(i)))
+			}
+		}
+	},
+		func() string { return contiguous("List", nodes(x.List())) },
+		func() string { return contiguous("ListIndexFuncValues", x.ListIndexFuncValues("node")) },
+		func() string {
+			found, _ := x.ByIndex("namespace", "a")
+			return contiguous("ByIndex", nodes(found))
+		},
+		func() string {
+			if n := x.Len(); n < width || n > width+1 {
+				return fmt.Sprintf("Len: %d", n)
+			}
+			return ""
+		})
+}
+
+// testReplaceIsAtomic: every list comes from one Replace, whichever.
+func testReplaceIsAtomic(t *testing.T, impl Implementation) {
+	const rounds = 60
+	x := impl.empty()
+	replace := func(round int) {
+		n := 100 + 150*(round%3)
+		require.NoError(t, x.Replace(series("a", n, strconv.Itoa(round)), strconv.Itoa(round)))
+	}
+	replace(0)
+	whole := func(what string, objects []*Object) string {
+		round, _ := strconv.Atoi(objects[0].Version)
+		if len(objects) != 100+150*(round%3) {
+			return fmt.Sprintf("%s: %d objects in round %d", what, len(objects), round)
+		}
+		for _, o := range objects {
+			if o.Version != objects[0].Version {
+				return fmt.Sprintf("%s: rounds %s and %s in one list", what, o.Version, objects[0].Version)
+			}
+		}
+		return ""
+	}
+	whileReading(t, func() {
+		for round := 1; round <= rounds; round++ {
+			replace(round)
+			assert.Equal(t, strconv.Itoa(round), x.ResourceVersion())
+			assert.Equal(t, strconv.Itoa(round), x.List()[0].Version)
+		}
+	},
+		func() string { return whole("List", x.List()) },
+		func() string {
+			found, _ := x.ByIndex("namespace", "a")
+			return whole("ByIndex", found)
+		})
+}
+
+// testMovingObject: the object always has one of two labels. Whoever asks for
+// both finds it, once; whoever asks by key finds it.
+func testMovingObject(t *testing.T, impl Implementation) {
+	const moves = 1500
+	x := impl.with(t, pod("a", "mover", "", "left"))
+	wanted := pod("", "anything", "", "left", "right")
+	whileReading(t, func() {
+		for i := range moves {
+			label := []string{"left", "right"}[i%2]
+			require.NoError(t, x.Update(pod("a", "mover", "", label)))
+			found, _ := x.ByIndex("label", label)
+			assert.Len(t, found, 1)
+		}
+	},
+		func() string {
+			found, err := x.Index("label", wanted)
+			if err != nil || len(found) != 1 {
+				return fmt.Sprintf("Index: %v, %v", found, err)
+			}
+			return ""
+		},
+		func() string {
+			if values := x.ListIndexFuncValues("label"); len(values) != 1 {
+				return fmt.Sprintf("ListIndexFuncValues: %q", values)
+			}
+			return ""
+		},
+		func() string {
+			if _, exists := x.GetByKey("a/mover"); !exists {
+				return "GetByKey: it is not there"
+			}
+			return ""
+		})
+}
+
+// testSeveralWriters: each has keys of its own, and they share the buckets.
+func testSeveralWriters(t *testing.T, impl Implementation) {
+	const writers, n = 4, 200
+	x := impl.empty()
+	want := make([][]*Object, writers)
+	whileReading(t, func() {
+		var group sync.WaitGroup
+		for w := range writers {
+			group.Go(func() {
+				for i := range n {
+					name := fmt.Sprintf("w%d-%d", w, i)
+					assert.NoError(t, x.Add(pod("a", name, "n1", "x")))
+					final := pod("a", name, fmt.Sprintf("n%d", i%7), "y")
+					assert.NoError(t, x.Update(final))
+					if i%3 == 0 {
+						assert.NoError(t, x.Delete(final))
+					} else {
+						want[w] = append(want[w], final)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}, func() string {
+		x.List()
+		_, _ = x.ByIndex("node", "n1")
+		return ""
+	})
+	all := slices.Concat(want...)
+	assertContent(t, x, all...)
+	assertIndexed(t, x, "namespace", map[string][]string{"a": names(all)})
+	assertIndexed(t, x, "label", map[string][]string{"y": names(all)})
+}

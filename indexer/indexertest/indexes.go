@@ -1,0 +1,271 @@
+package indexertest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/indexer"
+)
+
+func testIndexes(t *testing.T, impl Implementation) {
+	x := impl.with(t,
+		pod("a", "web", "n1", "tier=front"),
+		pod("a", "db", "n2", "tier=back"),
+		pod("b", "web", "n1", "tier=front"),
+		pod("b", "new", "")) // not scheduled, no labels: in no bucket of these two
+	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}, "b": {"b/web", "b/new"}})
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/web", "b/web"}, "n2": {"a/db"}})
+	assertIndexed(t, x, "label", map[string][]string{"tier=front": {"a/web", "b/web"}, "tier=back": {"a/db"}})
+
+	none, err := x.ByIndex("node", "n9")
+	assert.NoError(t, err)
+	assert.Empty(t, none)
+	keys, err := x.IndexKeys("node", "n9")
+	assert.NoError(t, err)
+	assert.Empty(t, keys)
+
+	// Index takes any object, stored or not.
+	related, err := x.Index("node", pod("z", "stranger", "n1"))
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"a/web", "b/web"}, names(related))
+	related, err = x.Index("node", pod("z", "stranger", ""))
+	assert.NoError(t, err)
+	assert.Empty(t, related)
+	related, err = x.Index("node", pod("z", "stranger", "n9"))
+	assert.NoError(t, err)
+	assert.Empty(t, related)
+}
+
+func testNoStaleEntry(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("a", "web", ""), pod("a", "db", "n1"))
+	for _, step := range []struct {
+		node string
+		want map[string][]string
+	}{
+		{"n1", map[string][]string{"n1": {"a/web", "a/db"}}},
+		{"n1", map[string][]string{"n1": {"a/web", "a/db"}}},
+		{"n2", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}}},
+		{"", map[string][]string{"n1": {"a/db"}}},
+		{"n3", map[string][]string{"n1": {"a/db"}, "n3": {"a/web"}}},
+	} {
+		require.NoError(t, x.Update(pod("a", "web", step.node)))
+		assertIndexed(t, x, "node", step.want)
+		assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}})
+	}
+	require.NoError(t, x.Delete(pod("a", "web", "whatever"))) // not the values of the stored one
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
+	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/db"}})
+}
+
+func testSeveralValues(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("a", "other", "", "y", "z"))
+	for _, step := range []struct {
+		labels []string
+		want   map[string][]string
+	}{
+		{[]string{"x", "y"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
+		{[]string{"x", "y"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
+		{[]string{"y", "x"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
+		{[]string{"y", "z", "w"}, map[string][]string{"y": {"a/web", "a/other"}, "z": {"a/web", "a/other"}, "w": {"a/web"}}},
+		{[]string{"w", "w", "w"}, map[string][]string{"y": {"a/other"}, "z": {"a/other"}, "w": {"a/web"}}},
+		{[]string{"w"}, map[string][]string{"y": {"a/other"}, "z": {"a/other"}, "w": {"a/web"}}},
+		{nil, map[string][]string{"y": {"a/other"}, "z": {"a/other"}}},
+		{[]string{"y"}, map[string][]string{"y": {"a/web", "a/other"}, "z": {"a/other"}}},
+	} {
+		require.NoError(t, x.Update(pod("a", "web", "", step.labels...)))
+		assertIndexed(t, x, "label", step.want)
+	}
+
+	related, err := x.Index("label", pod("b", "stranger", "", "y", "z", "none"))
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"a/other", "a/web"}, names(related), "each once, although one has two of the values")
+
+	require.NoError(t, x.Delete(pod("a", "other", "")))
+	assertIndexed(t, x, "label", map[string][]string{"y": {"a/web"}})
+}
+
+// testEmptySets: high-cardinality values that come and go (owners, nodes, job
+// names) made the original's index grow without end.
+func testEmptySets(t *testing.T, impl Implementation) {
+	x := impl.empty()
+	for i := range 1000 {
+		node := "node-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		require.NoError(t, x.Add(pod("a", "web", node, node, "common")))
+		assert.Equal(t, []string{node}, x.ListIndexFuncValues("node"))
+		assert.Len(t, x.ListIndexFuncValues("label"), 2)
+	}
+	require.NoError(t, x.Delete(pod("a", "web", "")))
+	for index := range indexers() {
+		assert.Empty(t, x.ListIndexFuncValues(index))
+	}
+}
+
+func testUnknownIndex(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("a", "web", "n1"))
+	_, err := x.ByIndex("nothing", "n1")
+	assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
+	_, err = x.IndexKeys("nothing", "n1")
+	assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
+	_, err = x.Index("nothing", pod("a", "web", "n1"))
+	unknown := assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
+	if unknown != nil {
+		assert.Equal(t, "nothing", unknown.Index)
+	}
+	assert.ErrorContains(t, err, "nothing")
+	assert.Empty(t, x.ListIndexFuncValues("nothing"))
+}
+
+func testAddIndexers(t *testing.T, impl Implementation) {
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc})
+	assert.Empty(t, x.GetIndexers())
+	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"namespace": ByNamespace}))
+
+	web, db := pod("a", "web", "n1", "x", "y"), pod("b", "db", "", "y")
+	require.NoError(t, x.Add(web))
+	require.NoError(t, x.Add(db))
+	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}, "b": {"b/db"}})
+
+	// Now there are objects.
+	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode, "label": ByLabel}))
+	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}, "b": {"b/db"}})
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/web"}})
+	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}, "y": {"a/web", "b/db"}})
+
+	got := x.GetIndexers()
+	assert.Len(t, got, 3)
+	for name := range indexers() {
+		require.NotNil(t, got[name])
+	}
+	values, err := got["node"](web)
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"n1"}, values)
+
+	// All of them are kept up, and survive a Replace.
+	require.NoError(t, x.Update(pod("a", "web", "n2", "x")))
+	assertIndexed(t, x, "node", map[string][]string{"n2": {"a/web"}})
+	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}, "y": {"b/db"}})
+	require.NoError(t, x.Replace([]*Object{db}, "2"))
+	assertIndexed(t, x, "namespace", map[string][]string{"b": {"b/db"}})
+	assertIndexed(t, x, "label", map[string][]string{"y": {"b/db"}})
+	require.NoError(t, x.AddIndexers(nil))
+}
+
+func testIndexerConflict(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("a", "web", "n1"))
+	always := func(*Object) ([]string, error) { return []string{"always"}, nil }
+	err := x.AddIndexers(indexer.Indexers[*Object]{"node": always, "label": always, "new": always})
+	conflict := assertErrorAs[*indexer.IndexerConflictError](t, impl, err)
+	if conflict != nil {
+		assert.Equal(t, []string{"label", "node"}, conflict.Names)
+	}
+	assert.ErrorContains(t, err, "indexer conflict")
+	assert.Len(t, x.GetIndexers(), 3, "nothing was added")
+	_, err = x.ByIndex("new", "always")
+	assert.Error(t, err)
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/web"}})
+
+	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"new": always}))
+	assertIndexed(t, x, "new", map[string][]string{"always": {"a/web"}})
+}
+
+var errBadNode = errors.New("bad node")
+
+// failing is ByNode that cannot stand some nodes.
+func failing(o *Object) ([]string, error) {
+	switch o.Node {
+	case "error":
+		return []string{"garbage"}, errBadNode
+	case "panic":
+		panic(errBadNode)
+	}
+	return ByNode(o)
+}
+
+func (impl Implementation) failing(t *testing.T, objects ...*Object) Indexer {
+	t.Helper()
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{
+		"namespace": ByNamespace, "failing": failing, "node": ByNode,
+	}})
+	for _, o := range objects {
+		require.NoError(t, x.Add(o))
+	}
+	return x
+}
+
+func testIndexErrors(t *testing.T, impl Implementation) { testFailing(t, impl, "error") }
+func testIndexPanics(t *testing.T, impl Implementation) { testFailing(t, impl, "panic") }
+
+func testFailing(t *testing.T, impl Implementation, how string) {
+	if !impl.has(ReportsIndexErrors) {
+		testPanicsInstead(t, impl, how)
+		return
+	}
+	x := impl.failing(t, pod("a", "web", "n1"), pod("a", "db", "n1"))
+	bad := pod("a", "web", how)
+
+	assertIndexError := func(err error) {
+		t.Helper()
+		var typed *indexer.IndexError
+		require.ErrorAs(t, err, &typed)
+		assert.Equal(t, "failing", typed.Index)
+		assert.Equal(t, "a/web", typed.Key)
+		assert.ErrorIs(t, err, errBadNode)
+		if how == "panic" {
+			var panicked *indexer.PanicError
+			require.ErrorAs(t, err, &panicked)
+			assert.Equal(t, errBadNode, panicked.Value)
+		}
+	}
+	assertStored := func() {
+		t.Helper()
+		got, exists := x.GetByKey("a/web")
+		assert.True(t, exists)
+		assert.Same(t, bad, got)
+		assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}})
+		assertIndexed(t, x, "node", map[string][]string{how: {"a/web"}, "n1": {"a/db"}})
+		assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}})
+	}
+
+	assertIndexError(x.Update(bad))
+	assertStored()
+	assertIndexError(x.Update(bad)) // it can be done again
+	assertStored()
+
+	_, err := x.Index("failing", bad)
+	assertIndexError(err)
+
+	assertIndexError(x.Replace([]*Object{bad, pod("a", "db", "n1")}, "2"))
+	assertStored()
+
+	err = x.AddIndexers(indexer.Indexers[*Object]{"late": failing})
+	var typed *indexer.IndexError
+	require.ErrorAs(t, err, &typed)
+	assert.Equal(t, "late", typed.Index)
+	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}})
+
+	// It heals with the next good version, and a bad one can be deleted.
+	require.NoError(t, x.Update(pod("a", "web", "n2")))
+	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
+	assertIndexed(t, x, "late", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}})
+	_ = x.Update(bad)
+	require.NoError(t, x.Delete(bad))
+	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}})
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
+}
+
+// testPanicsInstead is what the original does: the writer's goroutine, which
+// is the informer's, dies. Whoever recovers finds the object stored and the
+// index still with the old values.
+func testPanicsInstead(t *testing.T, impl Implementation, how string) {
+	x := impl.failing(t, pod("a", "web", "n1"))
+	bad := pod("a", "web", how)
+	assert.Panics(t, func() { _ = x.Update(bad) })
+	got, _ := x.GetByKey("a/web")
+	assert.Same(t, bad, got, "the object was stored before")
+	stale, err := x.IndexKeys("failing", "n1")
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"a/web"}, stale)
+}

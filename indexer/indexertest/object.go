@@ -1,0 +1,81 @@
+package indexertest
+
+import (
+	"errors"
+	"fmt"
+
+	"orrery/indexer"
+)
+
+// Object is what the suite stores: just enough of a Kubernetes object.
+type Object struct {
+	Namespace, Name string
+	Node            string   // for an index of one value
+	Labels          []string // for an index of several
+	Version         string
+}
+
+// Key is "namespace/name", or "name" without a namespace.
+func (o *Object) Key() string {
+	if o.Namespace == "" {
+		return o.Name
+	}
+	return o.Namespace + "/" + o.Name
+}
+
+func (o *Object) String() string { return fmt.Sprintf("%s@%s", o.Key(), o.Version) }
+
+// ErrNoName is the error of KeyFunc.
+var ErrNoName = errors.New("the object has no name")
+
+// KeyFunc is the key function of all stores in the suite.
+func KeyFunc(o *Object) (string, error) {
+	if o == nil || o.Name == "" {
+		return "", ErrNoName
+	}
+	return o.Key(), nil
+}
+
+// Version is the resource version function.
+func Version(o *Object) string { return o.Version }
+
+// ByNamespace is an index function that always answers with one value.
+func ByNamespace(o *Object) ([]string, error) { return []string{o.Namespace}, nil }
+
+// ByNode answers with one value or none.
+func ByNode(o *Object) ([]string, error) {
+	if o.Node == "" {
+		return nil, nil
+	}
+	return []string{o.Node}, nil
+}
+
+// ByLabel answers with any number of values, some of them more than once if
+// the object repeats them.
+func ByLabel(o *Object) ([]string, error) { return o.Labels, nil }
+
+// Indexer is a store as the suite sees it. *indexer.Indexer[*Object] is one.
+type Indexer interface {
+	Add(*Object) error
+	Update(*Object) error
+	Delete(*Object) error
+	DeleteKey(key string)
+	Replace(items []*Object, resourceVersion string) error
+	Resync() error
+
+	Get(*Object) (*Object, bool)
+	GetByKey(key string) (*Object, bool)
+	List() []*Object
+	ListKeys() []string
+	Len() int
+
+	Index(name string, o *Object) ([]*Object, error)
+	ByIndex(name, value string) ([]*Object, error)
+	IndexKeys(name, value string) ([]string, error)
+	ListIndexFuncValues(name string) []string
+	GetIndexers() indexer.Indexers[*Object]
+	AddIndexers(indexer.Indexers[*Object]) error
+
+	ResourceVersion() string
+	Bookmark(resourceVersion string)
+}

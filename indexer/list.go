@@ -1,0 +1,210 @@
+package indexer
+
+import (
+	"iter"
+	"sync/atomic"
+)
+
+// list is a sequence that one writer changes in place and that any number of
+// readers can photograph, at any moment, without making the writer wait.
+//
+//	list ── current ──> view{epoch 7, n 300}
+//	                      │ chunks
+//	                      ├──> chunk{epoch 7} [0..127]    written since the last
+//	                      ├──> chunk{epoch 3} [128..255]  snapshot: private
+//	                      └──> chunk{epoch 3} [256..299]  older: may be shared
+//
+// A reader asks for a snapshot by raising wanted, the number of the epoch that
+// it wants closed. The writer looks at wanted before it changes anything. If
+// the number has moved it leaves the current view alone for ever and goes on
+// in a copy: the directory of chunks is copied at once, a chunk when it is
+// first written to. What carries the writer's epoch is the writer's own and is
+// changed in place; so without readers nothing is ever copied.
+//
+// Writes take place between gate.enter and gate.leave, one at a time. One
+// write may touch a list several times; a snapshot never falls between.
+//
+// Order is not kept: remove fills the hole with the last element.
+type list[E any] struct {
+	gate *gate // set once
+
+	// Readers write these.
+	wanted  atomic.Uint64 // the epoch that readers want closed
+	readers atomic.Int64  // how many are between asking and having
+
+	// The writer writes these, readers read them.
+	noticed atomic.Uint64           // the newest wanted that the writer has seen
+	current atomic.Pointer[view[E]] // what the writer works on; its epoch is noticed
+	closed  atomic.Pointer[view[E]] // the view as it was when noticed moved, or nil
+
+	touched uint64 // writer only: the gate's number in the last write that touched the list
+}
+
+// view is the list at one moment. Once closed, nothing in it changes again.
+type view[E any] struct {
+	epoch  uint64
+	n      int
+	chunks []*chunk[E] // all full but the last; none is empty
+}
+
+// chunk holds up to chunkSize elements. Its epoch is that of the view for which
+// it was made: a view may change only chunks of its own epoch.
+type chunk[E any] struct {
+	epoch uint64
+	items []E
+}
+
+// chunkSize is a compromise: the first write to a chunk after a snapshot copies
+// this many elements, the first write after a snapshot copies one pointer for
+// each so many elements.
+const chunkSize = 128
+
+func newList[E any](g *gate) *list[E] {
+	l := &list[E]{}
+	l.init(g)
+	return l
+}
+
+func (l *list[E]) init(g *gate) {
+	l.gate = g
+	l.current.Store(&view[E]{})
+}
+
+// snapshot returns the list as it is at some moment between call and return.
+// Any goroutine may call it; it waits for at most one write.
+func (l *list[E]) snapshot() *view[E] {
+	// From here on the writer keeps closed views for us; see own.
+	l.readers.Add(1)
+	defer l.readers.Add(-1)
+
+	// If an epoch was asked for that the writer has not noticed, then nothing
+	// has been written since, and the same question serves us as well.
+	want := l.wanted.Load()
+	if l.noticed.Load() >= want {
+		want = l.wanted.Add(1)
+	}
+
+	// A write that is under way may have looked at wanted before it moved, and
+	// be changing the current view in place: it is waited for. The writer
+	// enters the gate before it reads wanted, and we have written wanted
+	// before we read the gate, so one of us sees the other.
+	l.gate.pass()
+
+	// Now every further write notices want first. As long as none has, the
+	// current view is the newest state and the next write leaves it alone.
+	// The order of these two loads matters: own stores noticed before current,
+	// so a view of the new epoch is never taken for the closed one.
+	v := l.current.Load()
+	if l.noticed.Load() < want {
+		return v
+	}
+	// A write did, after our question. What it has closed is what we want.
+	return l.closed.Load()
+}
+
+// own returns the current view for changing, closing the former one if a
+// snapshot was asked for. Writer only.
+func (l *list[E]) own() *view[E] {
+	v := l.current.Load()
+	// Only at its first touch may a write close a view: later ones would close
+	// the list in the middle of the write. A reader that asks in between waits
+	// at the gate for the end of the write and finds the current view.
+	number := l.gate.number.Load()
+	if number == l.touched {
+		return v
+	}
+	l.touched = number
+
+	want := l.wanted.Load()
+	if want != v.epoch {
+		l.closed.Store(v)
+		l.noticed.Store(want)
+		v = v.reopen(want)
+		l.current.Store(v)
+		return v
+	}
+	// A closed view keeps old objects from being collected. When no reader is
+	// on its way to one it can go: whoever comes later raises wanted again.
+	if l.closed.Load() != nil && l.readers.Load() == 0 {
+		l.closed.Store(nil)
+	}
+	return v
+}
+
+// insert appends e and returns its position.
+func (l *list[E]) insert(e E) (pos int) {
+	v := l.own()
+	pos = v.n
+	if pos%chunkSize == 0 {
+		v.chunks = append(v.chunks, &chunk[E]{epoch: v.epoch})
+	}
+	c := v.ownChunk(pos / chunkSize)
+	c.items = append(c.items, e)
+	v.n++
+	return pos
+}
+
+// set replaces the element at pos.
+func (l *list[E]) set(pos int, e E) {
+	v := l.own()
+	v.ownChunk(pos / chunkSize).items[pos%chunkSize] = e
+}
+
+// remove takes the element at pos out. If another element had to move to pos
+// it is returned, so that the caller can note its new position.
+func (l *list[E]) remove(pos int) (moved E, didMove bool) {
+	v := l.own()
+	last := v.n - 1
+	c := v.ownChunk(last / chunkSize)
+	tail := c.items[last%chunkSize]
+
+	var zero E
+	c.items[last%chunkSize] = zero // what is behind the end must not be kept alive
+	c.items = c.items[:last%chunkSize]
+	if len(c.items) == 0 {
+		v.chunks[last/chunkSize] = nil
+		v.chunks = v.chunks[:last/chunkSize]
+	}
+	v.n = last
+
+	if pos == last {
+		return zero, false
+	}
+	v.ownChunk(pos / chunkSize).items[pos%chunkSize] = tail
+	return tail, true
+}
+
+// len is the number of elements, for the writer.
+func (l *list[E]) len() int { return l.current.Load().n }
+
+// reopen returns a copy of v for the writer to go on in. The chunks stay
+// shared until they are written to.
+func (v *view[E]) reopen(epoch uint64) *view[E] {
+	chunks := make([]*chunk[E], len(v.chunks), len(v.chunks)+1)
+	copy(chunks, v.chunks)
+	return &view[E]{epoch: epoch, n: v.n, chunks: chunks}
+}
+
+// ownChunk returns chunk i for changing, a copy if it may be shared.
+func (v *view[E]) ownChunk(i int) *chunk[E] {
+	c := v.chunks[i]
+	if c.epoch == v.epoch {
+		return c
+	}
+	c = &chunk[E]{epoch: v.epoch, items: append(make([]E, 0, cap(c.items)), c.items...)}
+	v.chunks[i] = c
+	return c
+}
+
+// all yields the elements of a view.
+func (v *view[E]) all() iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for _, c := range v.chunks {
+			for _, e := range c.items {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}

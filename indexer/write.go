@@ -1,0 +1,81 @@
+package indexer
+
+// Add stores obj in the place of the object with the same key, if there is
+// one, and brings all indexes up to date.
+//
+// The error is a [*KeyError] if the object has no key; then nothing has
+// changed. It is an [*IndexError], or [*IndexErrors], if index functions
+// failed or panicked; then the object is stored and in all other indexes.
+func (x *Indexer[T]) Add(obj T) error {
+	key, err := x.key(obj)
+	if err != nil {
+		return err
+	}
+	// A store with more indexes pays for one small slice.
+	var room [4][]string
+	replaced, errs := x.put(key, obj, room[:0])
+	x.config.Trace.stored(key, replaced)
+	x.config.Trace.indexFailed(errs)
+	return errs.orNil()
+}
+
+// Update is Add. The two names are those of the events that lead to the call.
+func (x *Indexer[T]) Update(obj T) error { return x.Add(obj) }
+
+// put computes the index values, which is the users' code, before it takes the
+// lock.
+func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, errs *IndexErrors) {
+	d := x.generation.Load().definitions
+	values, errs := d.compute(key, obj, room, nil)
+
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	g := x.generation.Load()
+	if g.definitions != d {
+		// Somebody has added an index in the meantime.
+		values, errs = g.definitions.compute(key, obj, nil, nil)
+	}
+	g.gate.enter()
+	replaced = g.put(key, obj, values)
+	g.gate.leave()
+	x.noteVersionLocked(obj)
+	return replaced, errs
+}
+
+// Delete removes the object with the key of obj; if there is none that is
+// fine. The error is a [*KeyError].
+func (x *Indexer[T]) Delete(obj T) error {
+	key, err := x.key(obj)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	deleted := x.removeLocked(key)
+	x.noteVersionLocked(obj)
+	x.mu.Unlock()
+	if deleted {
+		x.config.Trace.deleted(key)
+	}
+	return nil
+}
+
+// DeleteKey removes the object of key; if there is none that is fine.
+func (x *Indexer[T]) DeleteKey(key string) {
+	x.mu.Lock()
+	deleted := x.removeLocked(key)
+	x.mu.Unlock()
+	if deleted {
+		x.config.Trace.deleted(key)
+	}
+}
+
+func (x *Indexer[T]) removeLocked(key string) bool {
+	g := x.generation.Load()
+	g.gate.enter()
+	defer g.gate.leave()
+	return g.remove(key)
+}
+
+// Resync does nothing and is here because a store between a Reflector and its
+// handlers may have something to do: see deltafifo.
+func (x *Indexer[T]) Resync() error { return nil }
