@@ -70,6 +70,13 @@ func (s *FakeSource[T]) FailWatch(errs ...error) {
 	s.watchFault = append(s.watchFault, errs...)
 }
 
+// ClearFaults forgets the failures that were ordered and did not happen yet.
+func (s *FakeSource[T]) ClearFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listFaults, s.watchFault = nil, nil
+}
+
 // Hold makes all requests wait until release is called or their context ends. Open watches go on.
 func (s *FakeSource[T]) Hold() (release func()) {
 	s.mu.Lock()

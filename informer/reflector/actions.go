@@ -98,12 +98,12 @@ func countBroken(_ *rules, s state, _ input) (state, []effect) {
 	return s, nil
 }
 
-// fallBack gives the streaming list up; a list follows. If the server said that it does not do streaming lists it is
-// not asked again.
+// fallBack gives the streaming list up; a list follows, by a consistent read if not even that could be streamed. If
+// the server said that it does not do streaming lists it is not asked again.
 func fallBack(r *rules, s state, in input) (state, []effect) {
 	s.lastErr = r.failure(s, in)
 	s.refused = s.refused || in.cause == CauseRefused
-	s.broken = 0
+	s.unavailable = s.unavailable || RemedyFor(s.phase, in.cause) == StartFresh
 	return s, []effect{closing(s, in, s.lastErr), {kind: effectDiscard}, {kind: effectNoteLister, err: s.lastErr}}
 }
 

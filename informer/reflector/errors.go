@@ -11,8 +11,8 @@ var (
 	ErrNoResourceVersion = errors.New("the list has no resourceVersion")
 	// ErrRepeatedContinue: a list answered with the continue token that it was asked with, and would never end.
 	ErrRepeatedContinue = errors.New("the list repeats its continue token")
-	// ErrVeryShortWatch: a watch ended within a second and had delivered nothing.
-	ErrVeryShortWatch = errors.New("very short watch: it ended within a second without any event")
+	// ErrVeryShortWatch: a watch ended within a second and had delivered no change.
+	ErrVeryShortWatch = errors.New("very short watch: it ended within a second and brought no change")
 	// ErrIdle: the other side was silent for too long.
 	ErrIdle = errors.New("nothing was received for too long")
 	// ErrNoInitialBookmark: a streaming list did not say in time, or not before it ended, where its initial events end.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,9 @@ import (
 //	bookmark, initial-bookmark, silence, expire
 //	fail-store OP ...        the next call of OP fails
 //	hold, release            let requests wait
+//	many N                   add N objects
+//	add-every DURATION N     add N objects, one each DURATION
+//	down DURATION            break the watches and refuse connections for that long; shows the delays only
 //	run, stop, advance DURATION, snapshot, store
 //
 // A FAULT is eof, reset, refused, garbage, 429, 429/30s, a code such as 410, or a reason such as Expired.
@@ -71,11 +75,15 @@ type scenario struct {
 // journal collects what happens, line by line.
 type journal struct {
 	began time.Time
+
+	mu    sync.Mutex // requests, store calls and hooks come from different goroutines
 	lines []string
 }
 
 func (j *journal) note(format string, args ...any) {
 	at := time.Since(j.began).Round(time.Millisecond)
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf("%-7s %s", at, fmt.Sprintf(format, args...)))
 }
 
@@ -88,6 +96,7 @@ func newScenario() *scenario {
 		Store:             s.store,
 		KeyFunc:           func(ns *api.Namespace) (string, error) { return ns.Name, nil },
 		DisableWatchList:  true,
+		MinWatchTimeout:   24 * time.Hour, // the time limit of a watch is drawn by lot, so scenarios do without
 		Backoff:           reflector.BackoffConfig{Jitter: -1},
 		WatchErrorHandler: func(_ context.Context, err error) { s.note("! %s", describe(err)) },
 		Trace:             s.trace(),
@@ -203,6 +212,21 @@ func (s *scenario) change(t *testing.T, name string, args []string) {
 		s.source.Silence()
 	case "expire":
 		s.source.Expire()
+	case "many":
+		n, err := strconv.Atoi(args[0])
+		require.NoError(t, err)
+		for i := range n {
+			s.source.Add(informertest.Namespace(fmt.Sprintf("n%03d", i)))
+		}
+	case "add-every":
+		n, err := strconv.Atoi(args[1])
+		require.NoError(t, err)
+		for i := range n {
+			time.Sleep(duration(t, args[0]))
+			s.source.Add(informertest.Namespace(fmt.Sprintf("n%03d", i)))
+		}
+	case "down":
+		s.down(duration(t, args[0]))
 	case "hold":
 		s.release = s.source.Hold()
 	case "release":
@@ -210,6 +234,24 @@ func (s *scenario) change(t *testing.T, name string, args []string) {
 	default:
 		t.Fatalf("unknown command %q", name)
 	}
+}
+
+// down refuses connections for d and leaves of the journal only the delays.
+func (s *scenario) down(d time.Duration) {
+	over := time.Now().Add(d)
+	s.source.FailWatch(slices.Repeat([]error{syscall.ECONNREFUSED}, int(d/time.Second))...)
+	s.source.Cut(syscall.ECONNRESET)
+	synctest.Wait()
+	time.Sleep(time.Until(over))
+	s.source.ClearFaults()
+	var delays []string
+	for _, line := range s.lines {
+		if _, after, found := strings.Cut(line, "back off "); found {
+			delay, _, _ := strings.Cut(after, ":")
+			delays = append(delays, delay)
+		}
+	}
+	s.lines = []string{strings.Join(delays, " ")}
 }
 
 func (s *scenario) configure(t *testing.T, arg string) {
@@ -381,6 +423,9 @@ func (s *recordingStore) Replace(items []*api.Namespace, rv string) error {
 	names := make([]string, 0, len(items))
 	for _, ns := range items {
 		names = append(names, ns.Name)
+	}
+	if len(names) > 9 {
+		names = []string{fmt.Sprintf("%d objects", len(names))}
 	}
 	if err := s.call("Replace", fmt.Sprintf("%v at %q", names, rv)); err != nil {
 		return err

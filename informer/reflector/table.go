@@ -70,13 +70,20 @@ var table = append([]transition{
 	{PhaseBackingOff, InputResyncFailed, positionKept, PhaseBackingOff, dropPosition},
 }, everywhere()...)
 
-// everywhere is what can happen in every phase, or nearly.
+// everywhere is what can happen in every phase, or nearly. Nothing but its outcome happens in PhaseReplacing, where the
+// store is at work: Stop and the timers wait for it.
 func everywhere() []transition {
 	var rows []transition
 	for phase := PhaseIdle; phase < PhaseStopped; phase++ {
+		if phase == PhaseReplacing {
+			continue
+		}
 		rows = append(rows, transition{phase, InputStop, always, PhaseStopped, stop})
-		// While the machine is in PhaseReplacing the store is at work, and the timer waits for it.
-		if phase != PhaseIdle && phase != PhaseReplacing {
+		switch phase {
+		case PhaseIdle:
+		case PhaseOpeningWatch, PhaseWatching: // which imply that the store has had a list
+			rows = append(rows, transition{phase, InputResyncElapsed, always, phase, resync})
+		default:
 			rows = append(rows,
 				transition{phase, InputResyncElapsed, hasSynced, phase, resync},
 				transition{phase, InputResyncElapsed, otherwise, phase, skipResync})
@@ -97,9 +104,9 @@ var (
 	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
 	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
 
-	// canStartFresh holds once in a row: if even the consistent read is refused, the cause is elsewhere.
+	// canStartFresh holds once in a row: if even the consistent read (at "") is refused, the cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s state, in input) bool {
-		return !s.unavailable && RemedyFor(s.phase, in.cause) == StartFresh
+		return s.requestRV != "" && RemedyFor(s.phase, in.cause) == StartFresh
 	}}
 
 	endsInitialEvents = condition{"initial events end", func(_ *rules, _ state, in input) bool {
