@@ -7,17 +7,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 )
 
-func main() { os.Exit(realMain(os.Args[1:])) }
+func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // realMain runs the program and returns its exit code: 0 when it did what it was asked to, 1 when it could not.
-func realMain(args []string) int {
+func realMain(args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	if err := root.ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "orrery: "+explain(err))
+		fmt.Fprintln(stderr, "orrery: "+explain(err))
 		return 1
 	}
 	return 0

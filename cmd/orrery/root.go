@@ -25,6 +25,7 @@ deletes namespaces on a real cluster.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -46,7 +47,7 @@ The first Ctrl-C finishes what is in hand and exits with 0, a second one exits a
 			if err := options.check(); err != nil {
 				return usageError{command: command.CommandPath(), err: err}
 			}
-			return run(command.Context(), options)
+			return run(command.Context(), options, command.ErrOrStderr())
 		},
 	}
 	options.addTo(command.Flags())
@@ -55,19 +56,23 @@ The first Ctrl-C finishes what is in hand and exits with 0, a second one exits a
 }
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
-func run(ctx context.Context, options *runOptions) error {
-	initializers := map[string]controllers.Initializer{}
-	logger := logs.New(logs.Config{
-		Writer:    os.Stderr,
-		Format:    logs.Format(options.logFormat),
-		Verbosity: options.verbosity,
-		Color:     wantsColor(os.Stderr),
-	})
-	initializers[namespaceControllerName] = startNamespaceController(options, logger)
+func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	selection, err := controllers.ParseSelection(options.controllers,
 		[]string{namespaceControllerName}, map[string]string{namespaceControllerAlias: namespaceControllerName})
 	if err != nil {
 		return usageError{command: "orrery run", err: fmt.Errorf("--controllers: %w", err)}
+	}
+	if !selection.Selects(namespaceControllerName) {
+		return errNothingToRun
+	}
+	logger := logs.New(logs.Config{
+		Writer:    stderr,
+		Format:    logs.Format(options.logFormat),
+		Verbosity: options.verbosity,
+		Color:     wantsColor(stderr),
+	})
+	initializers := map[string]controllers.Initializer{
+		namespaceControllerName: startNamespaceController(options, logger),
 	}
 
 	ctx, release := untilSignal(ctx, func() {
@@ -82,6 +87,9 @@ func run(ctx context.Context, options *runOptions) error {
 	}
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
+	if ctx.Err() != nil {
+		return nil // told to stop before it began
+	}
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,14 @@
 package main
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
-// wantsColor tells whether the file is a terminal whose user has not asked for plain text (https://no-color.org).
-func wantsColor(file *os.File) bool {
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+// wantsColor tells whether w is a terminal whose user has not asked for plain text (https://no-color.org).
+func wantsColor(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
 	info, err := file.Stat()

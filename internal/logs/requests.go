@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"sync"
 	"time"
 
 	"orrery/restclient"
@@ -29,8 +30,38 @@ func (l *Logger) Requests() *restclient.Trace {
 				l.Warn().Str("method", info.Method).Str("path", info.Path).Dur("waited_s", wait).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
-		Warning: func(warning restclient.Warning) {
-			l.Warn().Str("warning", warning.Text).Msg("warning")
-		},
+		Warning: (&warningLog{Logger: l, told: map[string]bool{}}).warn,
 	}
+}
+
+// manyWarnings bounds what is remembered; a server with more different warnings than that repeats itself.
+const manyWarnings = 1000
+
+// warningLog tells each warning once: a server repeats it with every request, and a namespace controller makes the
+// same requests again and again.
+type warningLog struct {
+	*Logger
+
+	// mu guards told.
+	mu   sync.Mutex
+	told map[string]bool
+}
+
+func (l *warningLog) warn(warning restclient.Warning) {
+	if l.isNew(warning.Text) {
+		l.Warn().Str("warning", warning.Text).Msg("the API server warns")
+	}
+}
+
+func (l *warningLog) isNew(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.told[text] {
+		return false
+	}
+	if len(l.told) >= manyWarnings {
+		clear(l.told)
+	}
+	l.told[text] = true
+	return true
 }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// orrery runs the program as a user would, without a configuration of the user's own.
+func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	var out, errors bytes.Buffer
+	code = realMain(args, &out, &errors)
+	return code, out.String(), errors.String()
+}
+
+func TestMistakesGetOneClearSentence(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rnu"}, `there is no command "rnu"; did you mean "run"?`},
+		{[]string{"nonsense"}, `there is no command "nonsense"`},
+		{[]string{"run", "now"}, `unexpected argument "now"`},
+		{[]string{"run", "--nope"}, `unknown flag: --nope (see "orrery run --help")`},
+		{[]string{"run", "--concurrent-namespace-syncs", "0"}, `--concurrent-namespace-syncs must be at least 1`},
+		{[]string{"run", "--concurrent-namespace-syncs", "many"}, `"many"`},
+		{[]string{"run", "--concurrent-resource-types", "0"}, `--concurrent-resource-types must be at least 1`},
+		{[]string{"run", "--namespace-deletion-grace-period", "-1s"}, `must not be negative`},
+		{[]string{"run", "--namespace-sync-period", "0"}, `--namespace-sync-period must be positive`},
+		{[]string{"run", "--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
+		{[]string{"run", "--kube-api-qps", "0"}, `--kube-api-qps must not be 0`},
+		{[]string{"run", "--kube-api-burst", "0"}, `--kube-api-burst must be at least 1`},
+		{[]string{"run", "-v=-1"}, `-v must not be negative`},
+		{[]string{"run", "--watch-transport", "pigeon"}, `there is no watch transport "pigeon"; use http or websocket`},
+		{[]string{"run", "--log-format", "xml"}, `there is no log format "xml"; use text or json`},
+		{[]string{"run", "--controllers", "foo"}, `there is no controller "foo"; use * or one of: namespace-controller`},
+		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
+		{[]string{"run"}, `--kubeconfig`},
+		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
+		{[]string{"version", "-o", "yaml"}, `there is no output format "yaml"; use text or json`},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			code, stdout, stderr := orrery(t, test.args...)
+			assert.Equal(t, 1, code)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, test.want)
+			assert.True(t, strings.HasPrefix(stderr, "orrery: "), stderr)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, stdout, _ := orrery(t, "version", "-o", "json")
+	require.Equal(t, 0, code)
+	var info versionInfo
+	require.NoError(t, json.Unmarshal([]byte(stdout), &info))
+	assert.Equal(t, version, info.Version)
+	code, stdout, _ = orrery(t, "version")
+	assert.Equal(t, 0, code)
+	assert.True(t, strings.HasPrefix(stdout, "orrery "+version), stdout)
+}
+
+// writeKubeconfig writes a configuration for a server and returns its path.
+func writeKubeconfig(t *testing.T, server, user string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	text := `{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"k","cluster":{"server":"` + server + `"}}],
+		"users":[{"name":"u","user":` + user + `}],
+		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func refusing(code int, reason api.StatusReason) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		status := api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: "said the server"}
+		_ = json.NewEncoder(w).Encode(status)
+	}
+}
+
+func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	listForbidden := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/version" {
+			_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
+			return
+		}
+		refusing(403, api.ReasonForbidden)(w, r)
+	}
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		tls     bool
+		url     string
+		want    string
+	}{
+		{name: "nobody listens", url: closed.URL, want: "nobody answers there"},
+		{name: "no such host", url: "http://orrery.invalid", want: "the host name does not exist"},
+		{name: "credentials", handler: refusing(401, api.ReasonUnauthorized), want: "does not accept these credentials"},
+		{name: "rights", handler: listForbidden, want: "may not do that"},
+		{name: "not an API server", handler: http.NotFound, want: "not a Kubernetes API server"},
+		{name: "unknown authority", handler: http.NotFound, tls: true, want: "an authority that the kubeconfig does not trust"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			url := test.url
+			if test.handler != nil {
+				server := httptest.NewUnstartedServer(test.handler)
+				server.Config.ErrorLog = nil
+				if test.tls {
+					server.StartTLS()
+				} else {
+					server.Start()
+				}
+				defer server.Close()
+				url = server.URL
+			}
+			code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, url, "{}"))
+			assert.Equal(t, 1, code)
+			last := lastLine(stderr)
+			assert.True(t, strings.HasPrefix(last, "orrery: "), stderr)
+			assert.Contains(t, last, test.want)
+			assert.NotContains(t, stderr, "goroutine ")
+		})
+	}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// The token must not appear in anything that the program prints, whatever goes wrong.
+func TestSecretsAreNotPrinted(t *testing.T) {
+	const canary = "canary-token-0123456789"
+	for _, code := range []int{400, 401, 403, 404, 500, 503} {
+		server := httptest.NewServer(refusing(code, ""))
+		_, stdout, stderr := orrery(t, "run", "-v3", "--kubeconfig", writeKubeconfig(t, server.URL, `{"token":"`+canary+`"}`))
+		server.Close()
+		assert.NotContains(t, stdout+stderr, canary, "answer %d", code)
+		assert.NotEmpty(t, stderr)
+	}
+}
