@@ -1,0 +1,116 @@
+package credentials_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/credentials"
+	"orrery/restclient/restclienttest"
+)
+
+// These tests show the credentials at work under a client: what package restclient promises of them, and they of it.
+
+// wants answers 401 to all but the wanted Authorization header.
+type wants struct{ header string }
+
+func (w *wants) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != w.header {
+		out.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+func tlsServer(t *testing.T, handler http.Handler) (*restclienttest.Server, *restclienttest.Authority) {
+	authority := restclienttest.NewAuthority(t)
+	return restclienttest.NewTLSServer(t, handler, authority, func(*tls.Config) {}), authority
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+}
+
+func with(c restclient.Credentials) func(*restclient.Config) {
+	return func(cfg *restclient.Config) { cfg.Credentials = c }
+}
+
+// The kubelet has written a new token before the minute is over and the server does not know the old one any more:
+// the program notices nothing.
+func TestRefusedTokenIsReplacedByTheNewOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "token")
+		write(t, path, []byte("old"))
+		file, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: path})
+		require.NoError(t, err)
+		handler := &wants{header: "Bearer old"}
+		server, _ := tlsServer(t, handler)
+		client := server.Client(with(file))
+		require.NoError(t, client.Do(t.Context(), restclient.Request{Path: "/"}, nil))
+
+		write(t, path, []byte("new"))
+		handler.header = "Bearer new"
+		require.NoError(t, client.Do(t.Context(), restclient.Request{Path: "/"}, nil))
+		assert.Len(t, server.Requests(), 3, "one was refused and repeated")
+
+		handler.header = "Bearer third"
+		err = client.Do(t.Context(), restclient.Request{Path: "/"}, nil)
+		assert.True(t, api.IsUnauthorized(err))
+		assert.Len(t, server.Requests(), 4, "there is nothing new to repeat it with")
+	})
+}
+
+// A certificate is renewed on disk: new requests go over a new connection that shows it.
+func TestRenewedCertificateIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		server, authority := tlsServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			seen = append(seen, r.TLS.PeerCertificates[0].Subject.CommonName)
+		}))
+		cfg := credentials.CertificateConfig{CertFile: filepath.Join(t.TempDir(), "crt"), KeyFile: filepath.Join(t.TempDir(), "key")}
+		renew := func(name string) {
+			cert, key := authority.IssuePEM(t, restclienttest.Leaf{Name: name})
+			write(t, cfg.CertFile, cert)
+			write(t, cfg.KeyFile, key)
+		}
+		renew("one")
+		certificate, err := credentials.NewCertificate(cfg)
+		require.NoError(t, err)
+		client := server.Client(with(certificate))
+		ask := func() { require.NoError(t, client.Do(t.Context(), restclient.Request{Path: "/"}, nil)) }
+
+		ask()
+		renew("two")
+		ask()
+		time.Sleep(restclient.DefaultTLSCheckInterval)
+		ask()
+		assert.Equal(t, []string{"one", "one", "two"}, seen)
+		assert.Equal(t, 2, server.Dialled())
+	})
+}
+
+func TestNoTokenOverPlainHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token, err := credentials.NewToken("t0ken")
+		require.NoError(t, err)
+		server := restclienttest.NewServer(t, &wants{header: "Bearer t0ken"})
+		err = server.Client(with(token)).Do(t.Context(), restclient.Request{Path: "/"}, nil)
+		var transport *restclient.TransportError
+		require.ErrorAs(t, err, &transport)
+		assert.Equal(t, restclient.CredentialsFailed, transport.Kind)
+		var insecure *credentials.InsecureTransportError
+		require.ErrorAs(t, err, &insecure)
+		assert.Empty(t, server.Requests())
+
+		loopback := func(cfg *restclient.Config) { cfg.Host = "http://127.0.0.1:8001" }
+		require.NoError(t, server.Client(with(token), loopback).Do(t.Context(), restclient.Request{Path: "/"}, nil))
+	})
+}
