@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"orrery/restclient/api"
@@ -123,7 +122,7 @@ func failed(kind Input, err error) input {
 // statusError is the error that an ERROR event stands for.
 func statusError(status *api.Status) error {
 	if status == nil {
-		return errors.New("an ERROR event without a status")
+		status = &api.Status{Message: "an ERROR event without a status"}
 	}
 	return api.NewStatusError(*status)
 }

@@ -14,8 +14,12 @@ type Cause int
 
 // The causes, in the order in which [CauseOf] looks for them.
 const (
-	// CauseOther is everything that is not below: an answer that says nothing about the position.
-	CauseOther Cause = iota
+	// CauseUnknown is everything that is not below: nothing that an API server says, and no known failure of a
+	// connection. It may be either: an answer that cannot be decoded, or a connection that broke in a way that only the
+	// HTTP client has a name for.
+	CauseUnknown Cause = iota
+	// CauseOther: a Status of the server that is not one of those below. It asks for a look at the whole state.
+	CauseOther
 	// CauseExpired (410): the server no longer has the position. The reason Expired, the reason Gone or the bare code.
 	CauseExpired
 	// CauseTooLarge: the server has not reached the position yet; we were served by a more recent one before.
@@ -34,7 +38,7 @@ const (
 	causeCount
 )
 
-var causeNames = [causeCount]string{"Other", "Expired", "TooLarge", "TooManyRequests", "Refused", "Internal", "Ended", "Unreachable"}
+var causeNames = [causeCount]string{"Unknown", "Other", "Expired", "TooLarge", "TooManyRequests", "Refused", "Internal", "Ended", "Unreachable"}
 
 func (c Cause) String() string { return causeNames[c] }
 
@@ -64,7 +68,7 @@ func CauseOf(err error) Cause {
 	case errors.Is(err, io.EOF):
 		return CauseEnded
 	}
-	return CauseOther
+	return CauseUnknown
 }
 
 // isNetworkError tells whether err comes from the connection. HTTP and TLS clients wrap what they meet in a
@@ -104,7 +108,8 @@ func (r Remedy) String() string { return remedyNames[r] }
 func RemedyFor(phase Phase, cause Cause) Remedy { return remedies[cause][phase] }
 
 // Listing has no Retry and no Resume: to begin again is what Relist means. Phases without an outstanding request
-// are Relist, which nobody asks for.
+// are Relist, which nobody asks for. An open watch that ends for an unknown reason is resumed: if the reason comes
+// again at once, the watch was a very short one, and that leads to a list.
 var remedies = [causeCount][phaseCount]Remedy{
 	CauseExpired:         {PhaseOpeningStream: StartFresh, PhaseStreaming: StartFresh, PhaseListing: StartFresh, PhaseOpeningWatch: StartFresh, PhaseWatching: StartFresh},
 	CauseTooLarge:        {PhaseOpeningStream: StartFresh, PhaseStreaming: StartFresh, PhaseListing: StartFresh, PhaseOpeningWatch: StartFresh, PhaseWatching: StartFresh},
@@ -113,5 +118,6 @@ var remedies = [causeCount][phaseCount]Remedy{
 	CauseEnded:           {PhaseOpeningStream: Retry, PhaseStreaming: Retry, PhaseListing: Relist, PhaseOpeningWatch: Retry, PhaseWatching: Resume},
 	CauseRefused:         {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
 	CauseInternal:        {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
+	CauseUnknown:         {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Resume},
 	CauseOther:           {PhaseOpeningStream: FallBack, PhaseStreaming: FallBack, PhaseListing: Relist, PhaseOpeningWatch: Relist, PhaseWatching: Relist},
 }

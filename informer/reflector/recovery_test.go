@@ -54,7 +54,8 @@ func TestCauseOf(t *testing.T) {
 		{"closed under the reader", net.ErrClosed, CauseUnreachable},
 		{"closed pipe", io.ErrClosedPipe, CauseUnreachable},
 		{"good order", io.EOF, CauseEnded},
-		{"garbage", errors.New("invalid character '<'"), CauseOther},
+		{"garbage", errors.New("invalid character '<'"), CauseUnknown},
+		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"), CauseUnknown},
 	} {
 		assert.Equal(t, test.want, CauseOf(test.err), test.name)
 	}
@@ -70,9 +71,11 @@ func TestRemedies(t *testing.T) {
 	for _, cause := range []Cause{CauseUnreachable, CauseTooManyRequests} {
 		assert.Equal(t, Retry, RemedyFor(PhaseOpeningWatch, cause), "a watch that cannot be opened keeps its position: %s", cause)
 	}
-	for _, cause := range []Cause{CauseRefused, CauseInternal, CauseOther} {
+	for _, cause := range []Cause{CauseRefused, CauseInternal, CauseOther, CauseUnknown} {
 		assert.Equal(t, FallBack, RemedyFor(PhaseOpeningStream, cause), "no server is excluded by streaming lists: %s", cause)
 	}
+	assert.Equal(t, Resume, RemedyFor(PhaseWatching, CauseUnknown))
+	assert.Equal(t, Relist, RemedyFor(PhaseWatching, CauseOther), "an object that cannot be read, for instance")
 	for cause := range causeCount {
 		assert.NotEqual(t, FallBack, RemedyFor(PhaseListing, cause), "there is nothing to fall back to from a list: %s", cause)
 	}

@@ -1,0 +1,321 @@
+package informertest_test
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+type (
+	source = informertest.FakeSource[*api.Namespace]
+	events = api.Watcher[*api.Namespace]
+)
+
+func withContent(names ...string) *source {
+	s := informertest.NewNamespaceSource()
+	for _, name := range names {
+		s.Add(informertest.Namespace(name))
+	}
+	return s
+}
+
+func watch(t *testing.T, s *source, opts api.ListOptions) events {
+	w, err := s.Watch(t.Context(), opts)
+	require.NoError(t, err)
+	t.Cleanup(w.Stop)
+	return w
+}
+
+// next returns the next event as TYPE name@version.
+func next(t *testing.T, w events) string {
+	event, err := w.Next()
+	require.NoError(t, err)
+	out := string(event.Type)
+	if event.Object != nil {
+		out += " " + event.Object.Name
+	}
+	if event.InitialEventsEnd {
+		out += " initial"
+	}
+	return out + "@" + event.ResourceVersion
+}
+
+func TestWatchReplaysWhatHappenedAfterItsVersion(t *testing.T) {
+	s := withContent("a", "b")
+	list, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0"})
+	require.NoError(t, err)
+	require.Equal(t, "3", list.ResourceVersion)
+	s.Modify(informertest.Namespace("a"))
+	assert.True(t, s.Delete("b"))
+	assert.False(t, s.Delete("b"))
+	w := watch(t, s, api.ListOptions{ResourceVersion: list.ResourceVersion})
+	s.Add(informertest.Namespace("c"))
+	assert.Equal(t, "MODIFIED a@4", next(t, w))
+	assert.Equal(t, "DELETED b@5", next(t, w))
+	assert.Equal(t, "ADDED c@6", next(t, w))
+	assert.Equal(t, "6", s.ResourceVersion())
+	assert.Len(t, s.Objects(), 2)
+	assert.Equal(t, "3", list.Items[1].ResourceVersion, "an object that was handed out does not change")
+}
+
+func TestWatchWithoutAPositionBeginsWithTheContent(t *testing.T) {
+	for _, rv := range []string{"", "0"} {
+		s := withContent("a", "b")
+		w := watch(t, s, api.ListOptions{ResourceVersion: rv})
+		s.Delete("a")
+		assert.Equal(t, "ADDED a@2", next(t, w))
+		assert.Equal(t, "ADDED b@3", next(t, w))
+		assert.Equal(t, "DELETED a@4", next(t, w))
+	}
+}
+
+func TestStreamingListModes(t *testing.T) {
+	stream := api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}
+	s := withContent("a")
+	w := watch(t, s, stream)
+	assert.Equal(t, "ADDED a@2", next(t, w))
+	assert.Equal(t, "BOOKMARK initial@2", next(t, w))
+
+	s.SetStreamingList(informertest.StreamingWithoutBookmark)
+	w = watch(t, s, stream)
+	assert.Equal(t, "ADDED a@2", next(t, w))
+	s.SendInitialBookmark()
+	assert.Equal(t, "BOOKMARK initial@2", next(t, w))
+
+	s.SetStreamingList(informertest.StreamingIgnored)
+	w = watch(t, s, stream)
+	assert.Equal(t, "ADDED a@2", next(t, w))
+	s.SendBookmark()
+	assert.Equal(t, "BOOKMARK@2", next(t, w))
+
+	s.SetStreamingList(informertest.StreamingRefused)
+	_, err := s.Watch(t.Context(), stream)
+	assert.True(t, api.IsInvalid(err))
+}
+
+func TestExpiredAndFutureVersions(t *testing.T) {
+	s := withContent("a", "b")
+	s.Lose("a")
+	s.Expire()
+	_, err := s.Watch(t.Context(), api.ListOptions{ResourceVersion: "3"})
+	assert.True(t, api.IsExpired(err))
+	w := watch(t, s, api.ListOptions{ResourceVersion: "4"})
+	s.Touch()
+	s.Modify(informertest.Namespace("b"))
+	assert.Equal(t, "MODIFIED b@6", next(t, w))
+
+	_, err = s.Watch(t.Context(), api.ListOptions{ResourceVersion: "99"})
+	assert.True(t, api.IsTooLargeResourceVersion(err))
+	_, err = s.List(t.Context(), api.ListOptions{ResourceVersion: "99"})
+	assert.True(t, api.IsTooLargeResourceVersion(err))
+}
+
+// TestPagesShowOneMoment: changes between two pages are not in the list, and a watch from its version delivers them.
+func TestPagesShowOneMoment(t *testing.T) {
+	s := withContent("a", "b", "c")
+	all, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0", Limit: 2})
+	require.NoError(t, err)
+	assert.Len(t, all.Items, 3, "a watch cache ignores the limit")
+
+	s.SetPaging(true)
+	first, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0", Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, first.Items, 2)
+	s.Delete("c")
+	second, err := s.List(t.Context(), api.ListOptions{Limit: 2, Continue: first.Continue})
+	require.NoError(t, err)
+	assert.Equal(t, "c", second.Items[0].Name)
+	assert.Equal(t, first.ResourceVersion, second.ResourceVersion)
+	assert.Empty(t, second.Continue)
+	assert.Equal(t, "DELETED c@5", next(t, watch(t, s, api.ListOptions{ResourceVersion: second.ResourceVersion})))
+
+	s.Expire()
+	_, err = s.List(t.Context(), api.ListOptions{Limit: 2, Continue: first.Continue})
+	assert.True(t, api.IsExpired(err))
+}
+
+func TestFailuresComeInOrder(t *testing.T) {
+	s := withContent()
+	s.FailList(nil, io.ErrUnexpectedEOF)
+	s.FailWatch(informertest.TooManyRequests(3 * time.Second))
+	_, err := s.List(t.Context(), api.ListOptions{})
+	require.NoError(t, err)
+	_, err = s.List(t.Context(), api.ListOptions{})
+	assert.Equal(t, io.ErrUnexpectedEOF, err)
+	_, err = s.Watch(t.Context(), api.ListOptions{})
+	assert.True(t, api.IsTooManyRequests(err))
+	assert.Equal(t, 3*time.Second, api.RetryAfterOf(err))
+	s.FailList(io.EOF)
+	s.ClearFaults()
+	_, err = s.List(t.Context(), api.ListOptions{Limit: 7})
+	require.NoError(t, err)
+	requests := s.Requests()
+	require.Len(t, requests, 4)
+	assert.Equal(t, "watch", requests[2].Verb)
+	assert.Equal(t, int64(7), requests[3].Options.Limit)
+}
+
+// TestHowAStreamEnds: with what was ordered, after what was sent before.
+func TestHowAStreamEnds(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(s *source, w events)
+		want error
+	}{
+		{"in good order", func(s *source, _ events) { s.Cut(nil) }, io.EOF},
+		{"broken", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF) }, io.ErrUnexpectedEOF},
+		{"broken only once", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF); s.Cut(nil) }, io.ErrUnexpectedEOF},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := withContent()
+			w := watch(t, s, api.ListOptions{ResourceVersion: "1"})
+			s.Add(informertest.Namespace("before"))
+			test.end(s, w)
+			s.Add(informertest.Namespace("after"))
+			assert.Equal(t, "ADDED before@2", next(t, w))
+			for range 2 {
+				_, err := w.Next()
+				assert.Equal(t, test.want, err)
+			}
+			assert.Zero(t, s.Watchers())
+		})
+	}
+}
+
+func TestErrorEventEndsTheStream(t *testing.T) {
+	s := withContent()
+	w := watch(t, s, api.ListOptions{ResourceVersion: "1"})
+	s.SendError(informertest.Expired("too old"))
+	event, err := w.Next()
+	require.NoError(t, err)
+	assert.Equal(t, api.WatchError, event.Type)
+	assert.True(t, api.IsExpired(api.NewStatusError(*event.Status)))
+	_, err = w.Next()
+	assert.Equal(t, io.EOF, err)
+}
+
+func TestStopAndContextReleaseABlockedReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withContent()
+		ctx, cancel := context.WithCancel(t.Context())
+		byContext, err := s.Watch(ctx, api.ListOptions{ResourceVersion: "1"})
+		require.NoError(t, err)
+		byStop := watch(t, s, api.ListOptions{ResourceVersion: "1"})
+		results := make(chan error, 2)
+		for _, w := range []events{byContext, byStop} {
+			go func() {
+				_, err := w.Next()
+				results <- err
+			}()
+		}
+		synctest.Wait()
+		assert.Empty(t, results)
+		cancel()
+		byStop.Stop()
+		byStop.Stop()
+		assert.Equal(t, context.Canceled, <-results)
+		assert.Equal(t, context.Canceled, <-results)
+		assert.Zero(t, s.Watchers())
+	})
+}
+
+func TestTimeLimitOfAWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withContent()
+		w := watch(t, s, api.ListOptions{ResourceVersion: "1", TimeoutSeconds: 300})
+		began := time.Now()
+		_, err := w.Next()
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, 5*time.Minute, time.Since(began))
+	})
+}
+
+// TestSilence: a half-open connection delivers nothing, not even its end, until the reader gives it up.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withContent()
+		w := watch(t, s, api.ListOptions{ResourceVersion: "1", TimeoutSeconds: 1})
+		s.Add(informertest.Namespace("lost on the way"))
+		s.Silence()
+		s.Add(informertest.Namespace("never sent"))
+		s.Cut(nil)
+		result := make(chan error, 1)
+		go func() {
+			_, err := w.Next()
+			result <- err
+		}()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.Empty(t, result)
+		w.Stop()
+		assert.Equal(t, context.Canceled, <-result)
+	})
+}
+
+func TestHoldAndLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withContent()
+		release := s.Hold()
+		answered := make(chan error, 1)
+		list := func(ctx context.Context) {
+			_, err := s.List(ctx, api.ListOptions{})
+			answered <- err
+		}
+		go list(t.Context())
+		synctest.Wait()
+		assert.Empty(t, answered)
+		release()
+		release()
+		assert.NoError(t, <-answered)
+
+		s.SetLatency(time.Second)
+		began := time.Now()
+		go list(t.Context())
+		assert.NoError(t, <-answered)
+		assert.Equal(t, time.Second, time.Since(began))
+
+		s.Hold()
+		ctx, cancel := context.WithCancel(t.Context())
+		go list(ctx)
+		synctest.Wait()
+		cancel()
+		assert.Equal(t, context.Canceled, <-answered)
+		assert.Len(t, s.Requests(), 3)
+	})
+}
+
+func TestBookmarksOnlyForThoseWhoAskedForThem(t *testing.T) {
+	s := withContent("a")
+	with := watch(t, s, api.ListOptions{ResourceVersion: "2", AllowWatchBookmarks: true})
+	without := watch(t, s, api.ListOptions{ResourceVersion: "2"})
+	s.Touch()
+	s.SendBookmark()
+	s.Send(api.WatchEvent[*api.Namespace]{Type: "STRANGE", ResourceVersion: "7"})
+	assert.Equal(t, "BOOKMARK@3", next(t, with))
+	assert.Equal(t, "STRANGE@7", next(t, without))
+}
+
+func TestObjectsOfANamespaceAreKeyedByBoth(t *testing.T) {
+	s := informertest.NewFakeSource(func(pod *api.Pod, rv string) *api.Pod {
+		pod.ResourceVersion = rv
+		return pod
+	})
+	for i, namespace := range []string{"x", "y"} {
+		pod := &api.Pod{}
+		pod.Name, pod.Namespace = "web", namespace
+		assert.Equal(t, strconv.Itoa(2+i), s.Add(pod).ResourceVersion)
+	}
+	assert.Len(t, s.Objects(), 2)
+	assert.True(t, s.Delete("x/web"))
+	labelled := informertest.Namespace("a", "team", "blue", "tier", "web")
+	assert.Equal(t, map[string]string{"team": "blue", "tier": "web"}, labelled.Labels)
+}
