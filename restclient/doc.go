@@ -1,0 +1,78 @@
+// Package restclient speaks HTTP to a Kubernetes API server, without any generated client.
+//
+// # Concept
+//
+// An API server is a tree of collections of JSON documents. Everything that a controller does is one of a handful of
+// verbs on a collection: get, list, watch, create, update, patch, delete, delete the whole collection. A [Resource] is
+// such a collection with its verbs:
+//
+//	client, err := restclient.New(restclient.Config{Host: "https://10.0.0.1:6443", ...})
+//	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+//	pods := restclient.Metadata(client, api.PodsResource, "shop")             // heads only
+//	anything := restclient.Dynamic(client, gvr, "shop")                       // whole JSON documents
+//
+// Below it is a [Client], which turns a [Request] into an answer that has been read, understood and closed: it waits
+// for the rate limit, builds the HTTP request afresh, has [Credentials] sign it, sends it over connections that it
+// keeps, and repeats it where that is right. [Client.Do] is the way to everything that is not a resource.
+//
+// A list is decoded while it arrives, item by item. A watch is one answer that does not end: a stream of events, over
+// chunked HTTP or over a websocket, which the caller pulls ([api.Watcher]):
+//
+//	            ┌ chunked body ┐
+//	API server ─┤              ├─ stream: finds the end of each value ─ decoder: type, object ─ Next
+//	            └ websocket    ┘
+//
+// # Guarantees
+//
+//   - A body is closed before a method returns, whatever happened, and read to its end if it was understood, so that
+//     connections are used again.
+//   - Names that would address something else than one object ("", "..", "a/b") are refused before anything is sent.
+//   - Events come in the order in which the server sent them; a clean end is io.EOF, a stream that breaks off inside an
+//     event is io.ErrUnexpectedEOF in a [*TransportError]. Nothing is retried inside a stream: whoever watches has to
+//     know that there is a gap.
+//   - Authorization headers, tokens, passwords in URLs and query values that are not known to be harmless appear in no
+//     error, no trace hook and no String. Bodies appear in no error, except for the text of an error answer.
+//   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.
+//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for a body.
+//
+// # Goroutines
+//
+// The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called and the last
+// answer has been read or closed. A watch over websocket has none: Next reads from the connection. Client, Resource and
+// Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends whatever was begun
+// with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
+//
+// # Failure
+//
+// Every error is one of these, possibly wrapped in an [*AttemptsError]:
+//
+//	*api.StatusError   the server refused; ask api.IsNotFound, api.IsConflict, api.IsExpired ...
+//	*TransportError    no (complete) answer; Kind says what is wrong, Sentence says it to a person
+//	*DecodeError       an answer that makes no sense; wraps *TooLargeError or the JSON error
+//	*NameError, ErrReadOnly, *ConfigError   nothing was sent
+//
+// A request is repeated, up to Config.MaxRetries times, in these cases:
+//
+//	what happened                        which requests      pause
+//	429 or 5xx with Retry-After          all                 what the header says: seconds or an HTTP date
+//	                                                         (more than Config.MaxRetryAfter: not repeated)
+//	429 without Retry-After              all but watches     0.1, 0.2, 0.4, 0.8 s (each up to half more), then it is enough
+//	5xx without Retry-After, not 501     GET, not watches    the same
+//	connection broke, body broke off     GET, not watches    the same
+//	401 and there are other credentials  all                 none; once
+//
+// Refused connections, unknown hosts and bad certificates are reported at once: a person is waiting, or a
+// reflector with a back-off of its own. Upstream's client reads the header only as a number and never repeats a 5xx
+// without it; this is on purpose different (regression tests TestDefect8_15...).
+//
+// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100, where
+// upstream has 5 and 10, which nearly every program has to raise.
+//
+// # Testing
+//
+// Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
+// take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left. Decoders
+// are compared with encoding/json by fuzz tests.
+//
+// Next: package nsctl
+package restclient

@@ -1,0 +1,148 @@
+package restclient_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// apiServer is an API server with one namespace, just enough for the examples.
+func apiServer() *httptest.Server {
+	const head = `"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","resourceVersion":"40"}`
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/version":
+			io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
+		case r.URL.Query().Get("watch") == "true":
+			io.WriteString(w, `{"type":"MODIFIED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
+			io.WriteString(w, `{"type":"DELETED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
+		case r.URL.Path == "/api/v1/namespaces":
+			io.WriteString(w, `{"kind":"NamespaceList","metadata":{"resourceVersion":"42"},"items":[{`+head+`}]}`)
+		case r.URL.Path == "/api/v1/namespaces/default":
+			io.WriteString(w, `{`+head+`,"status":{"phase":"Active"}}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, `{"kind":"Status","status":"Failure","reason":"NotFound","code":404,"message":"namespaces \"shop\" not found"}`)
+		}
+	}))
+}
+
+// List what is there, then watch what happens from that very state on.
+func Example() {
+	server := apiServer()
+	defer server.Close()
+	client, err := restclient.New(restclient.Config{Host: server.URL})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	ctx := context.Background()
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	list, err := namespaces.List(ctx, api.ListOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, ns := range list.Items {
+		fmt.Println("there is", ns.Name)
+	}
+
+	watch, err := namespaces.Watch(ctx, api.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer watch.Stop()
+	for {
+		event, err := watch.Next()
+		if err == io.EOF {
+			fmt.Println("the server ended the watch")
+			return
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(event.Type, event.Object.Name, event.Object.Status.Phase)
+	}
+	// Output:
+	// there is default
+	// MODIFIED default Terminating
+	// DELETED default Terminating
+	// the server ended the watch
+}
+
+// Errors are told apart by functions, never by their text.
+func ExampleResource_Get() {
+	server := apiServer()
+	defer server.Close()
+	client, err := restclient.New(restclient.Config{Host: server.URL})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	for _, name := range []string{"default", "shop"} {
+		ns, err := namespaces.Get(context.Background(), name, api.GetOptions{})
+		switch {
+		case api.IsNotFound(err):
+			fmt.Println(name, "does not exist:", err)
+		case err != nil:
+			fmt.Println(err)
+		default:
+			fmt.Println(name, "is", ns.Status.Phase)
+		}
+	}
+	// Output:
+	// default is Active
+	// shop does not exist: namespaces "shop" not found
+}
+
+// Do reaches what is not a resource.
+func ExampleClient_Do() {
+	server := apiServer()
+	defer server.Close()
+	client, err := restclient.New(restclient.Config{Host: server.URL})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	var version api.VersionInfo
+	if err := client.Do(context.Background(), restclient.Request{Path: "/version"}, &version); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(version.GitVersion)
+	// Output: v1.36.3
+}
+
+// A Trace shows each attempt without changing anything.
+func ExampleTrace() {
+	server := apiServer()
+	defer server.Close()
+	client, err := restclient.New(restclient.Config{Host: server.URL, Trace: &restclient.Trace{
+		RequestDone: func(request restclient.RequestInfo, result restclient.RequestResult) {
+			fmt.Println(request.Verb, request.Path, result.Code)
+		},
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	if _, err := restclient.Metadata(client, api.NamespacesResource, "").List(context.Background(), api.ListOptions{}); err != nil {
+		fmt.Println(err)
+	}
+	// Output: list /api/v1/namespaces 200
+}

@@ -1,0 +1,175 @@
+package restclient_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// The tests of this file use real sockets on the loopback interface, which a synctest bubble cannot hold.
+
+func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
+
+func TestNobodyListens(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	listener.Close()
+	for _, transport := range transports {
+		cfg := restclient.Config{Host: "https://" + address, Proxy: noProxy, WatchTransport: transport}
+		client, err := restclient.New(cfg)
+		require.NoError(t, err)
+		expectKind(t, client, transport, restclient.HostUnreachable,
+			"the server https://"+address+" cannot be reached (is it running, and is the address right?): ")
+		assert.ErrorIs(t, client.Do(t.Context(), get("/"), nil), syscall.ECONNREFUSED)
+		client.Close()
+	}
+}
+
+func TestNameThatDoesNotResolve(t *testing.T) {
+	noServers := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no name servers here")
+	}}
+	for _, transport := range transports {
+		client := mustClient(t, restclient.Config{
+			Host: "http://no-such-host.invalid", Proxy: noProxy, WatchTransport: transport,
+			Dial: (&net.Dialer{Resolver: noServers}).DialContext,
+		})
+		expectKind(t, client, transport, restclient.HostNotFound, "the host name of http://no-such-host.invalid cannot be resolved: ")
+	}
+}
+
+func TestOverARealSocket(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+			s.Send(api.WatchAdded, namespace("a", "1"))
+			s.Wait()
+		})
+	}))
+	defer server.Close()
+	for _, transport := range transports {
+		client, err := restclient.New(restclient.Config{Host: server.URL, Proxy: noProxy, WatchTransport: transport})
+		require.NoError(t, err)
+		w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		event, err := w.Next()
+		require.NoError(t, err)
+		assert.Equal(t, "a", event.Object.Name)
+		w.Stop()
+		_, err = w.Next()
+		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+		client.Close()
+	}
+}
+
+// proxyServer is an HTTP proxy that knows CONNECT, and one user.
+func proxyServer(t *testing.T) (address *url.URL, connects *atomic.Int64) {
+	connects = new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connects.Add(1)
+		if r.Header.Get("Proxy-Authorization") != "Basic am9lOnBhNTU=" {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+			return
+		}
+		if r.Method != http.MethodConnect {
+			io.WriteString(w, "through the proxy to "+r.URL.String())
+			return
+		}
+		there, err := net.Dial("tcp", r.Host)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		here, buffered, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		fmt.Fprint(here, "HTTP/1.1 200 Connection established\r\n\r\n")
+		go func() { defer there.Close(); io.Copy(there, buffered) }()
+		go func() { defer here.Close(); io.Copy(here, bufio.NewReader(there)) }()
+	}))
+	t.Cleanup(server.Close)
+	address, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	address.User = url.UserPassword("joe", "pa55")
+	return address, connects
+}
+
+func TestProxies(t *testing.T) {
+	authority := restclienttest.NewAuthority(t)
+	target := httptest.NewUnstartedServer(http.HandlerFunc(who))
+	target.TLS = &tls.Config{Certificates: []tls.Certificate{*authority.Issue(t, restclienttest.Leaf{Hosts: []string{"127.0.0.1"}})}}
+	target.StartTLS()
+	defer target.Close()
+	proxy, connects := proxyServer(t)
+	cfg := restclient.Config{Host: target.URL, TLS: restclient.TLS{CAData: authority.PEM()}, Proxy: http.ProxyURL(proxy)}
+
+	t.Run("https through CONNECT", func(t *testing.T) {
+		assert.Contains(t, ask(t, mustClient(t, cfg)), "anonymous")
+		assert.EqualValues(t, 1, connects.Load())
+	})
+	t.Run("websocket through CONNECT", func(t *testing.T) {
+		cfg := cfg
+		cfg.WatchTransport = restclient.WatchWebSocket
+		w, err := restclient.Typed[*api.Namespace](mustClient(t, cfg), api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		event, err := w.Next()
+		require.NoError(t, err)
+		assert.Equal(t, "anonymous", event.Object.Name)
+		w.Stop()
+		assert.EqualValues(t, 2, connects.Load())
+	})
+	t.Run("http", func(t *testing.T) {
+		cfg := restclient.Config{Host: "http://behind.test", Proxy: http.ProxyURL(proxy)}
+		assert.Equal(t, "through the proxy to http://behind.test/", ask(t, mustClient(t, cfg)))
+	})
+	t.Run("the proxy refuses", func(t *testing.T) {
+		cfg, other := cfg, *proxy
+		other.User = url.UserPassword("jane", "s3cret")
+		cfg.Proxy = http.ProxyURL(&other)
+		expectKind(t, mustClient(t, cfg), restclient.WatchHTTP, restclient.ProxyFailed, "it answered 407 Proxy Authentication Required")
+	})
+	t.Run("nobody is there", func(t *testing.T) {
+		cfg := cfg
+		cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "127.0.0.1:1", User: url.UserPassword("jane", "s3cret")})
+		expectKind(t, mustClient(t, cfg), restclient.WatchHTTP, restclient.ProxyFailed, "the proxy for "+target.URL+" cannot be used: ")
+	})
+	t.Run("the setting is wrong and holds a password", func(t *testing.T) {
+		for _, transport := range transports {
+			cfg := cfg
+			cfg.WatchTransport = transport
+			cfg.Proxy = func(*http.Request) (*url.URL, error) {
+				return nil, errors.New(`invalid proxy address "http://jane:s3cret@:x"`)
+			}
+			client := mustClient(t, cfg)
+			expectKind(t, client, transport, restclient.ProxyFailed, "cannot be used: ")
+			assert.NotContains(t, client.Do(t.Context(), get("/"), nil).Error(), "s3cret")
+		}
+	})
+	t.Run("websocket cannot use an https proxy", func(t *testing.T) {
+		cfg := cfg
+		cfg.WatchTransport = restclient.WatchWebSocket
+		cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "https", Host: "127.0.0.1:1"})
+		expectKind(t, mustClient(t, cfg), restclient.WatchWebSocket, restclient.ProxyFailed, "use the http watch transport")
+	})
+}

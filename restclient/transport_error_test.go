@@ -1,0 +1,65 @@
+package restclient
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestKindOf(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	late, cancel := context.WithTimeout(context.Background(), 0)
+	defer cancel()
+	dial := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", err)}
+	}
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want TransportErrorKind
+	}{
+		{nil, errors.New("?"), ConnectionFailed},
+		{nil, dial(syscall.ECONNREFUSED), HostUnreachable},
+		{nil, dial(syscall.ENETUNREACH), HostUnreachable},
+		{nil, dial(syscall.EHOSTUNREACH), HostUnreachable},
+		{nil, dial(syscall.ETIMEDOUT), HostUnreachable},
+		{nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, HostNotFound},
+		{nil, &net.OpError{Op: "proxyconnect", Err: dial(syscall.ECONNREFUSED)}, ProxyFailed},
+		{nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, ConnectionLost},
+		{nil, syscall.EPIPE, ConnectionLost},
+		{nil, io.EOF, ConnectionLost},
+		{nil, io.ErrUnexpectedEOF, ConnectionLost},
+		{nil, net.ErrClosed, ConnectionLost},
+		{nil, os.ErrDeadlineExceeded, TimedOut},
+		{nil, x509.UnknownAuthorityError{}, CertificateUnknown},
+		{nil, x509.HostnameError{Certificate: &x509.Certificate{}}, CertificateInvalid},
+		{nil, x509.CertificateInvalidError{}, CertificateInvalid},
+		{nil, &markedError{kind: CredentialsFailed, err: errors.New("x")}, CredentialsFailed},
+		{cancelled, dial(syscall.ECONNREFUSED), Canceled},
+		{late, io.EOF, TimedOut},
+	} {
+		if c.ctx == nil {
+			c.ctx = context.Background()
+		}
+		assert.Equal(t, c.want, kindOf(c.ctx, c.err), "%v", c.err)
+	}
+	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
+		assert.Contains(t, sentences, kind)
+	}
+}
+
+func TestTransportErrorText(t *testing.T) {
+	err := &TransportError{Kind: HostUnreachable, Verb: "GET", URL: "https://h:6443/api?limit=1", Err: errors.New("connection refused, Bearer abc")}
+	assert.EqualError(t, err, "GET https://h:6443/api?limit=1: the server https://h:6443 cannot be reached (is it running, and is the address right?): connection refused, Bearer [redacted]")
+	assert.False(t, err.Timeout())
+	err.URL = "::"
+	assert.Contains(t, err.Error(), "the server :: cannot be reached")
+}
