@@ -141,3 +141,28 @@ func (cp *ControlPlane) kwokArgs() []string {
 		fmt.Sprintf("--nodes=%d", cp.config.FakeNodes),
 	}
 }
+
+// componentPorts are the ports of the components that listen.
+type componentPorts struct {
+	etcd, etcdPeer, apiServer, controllerManager, scheduler port
+
+	all []port
+}
+
+func (c *componentPorts) reserve() error {
+	targets := []*port{&c.etcd, &c.etcdPeer, &c.apiServer, &c.controllerManager, &c.scheduler}
+	ports, err := reservePorts(len(targets))
+	if err != nil {
+		return err
+	}
+	for i, target := range targets {
+		*target = ports[i]
+	}
+	c.all = ports
+	return nil
+}
+
+func (c *componentPorts) release() {
+	releasePorts(c.all)
+	c.all = nil
+}

@@ -157,7 +157,7 @@ func FindUp(name string) (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", fmt.Errorf("%s is neither here nor in any directory above; build it with \"make build\" in the repository and \"make controlplane conformance\" in upstream", name)
+			return "", fmt.Errorf("%s is neither here nor in any directory above; \"make build\" and \"make -C upstream\" in the repository's root build what belongs there", name)
 		}
 		dir = parent
 	}

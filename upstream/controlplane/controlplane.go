@@ -282,28 +282,3 @@ func (cp *ControlPlane) logf(format string, args ...any) {
 	// A log that cannot be written must not break what it reports on.
 	_, _ = fmt.Fprintf(cp.config.Log, format+"\n", args...)
 }
-
-// componentPorts are the ports of the components that listen.
-type componentPorts struct {
-	etcd, etcdPeer, apiServer, controllerManager, scheduler port
-
-	all []port
-}
-
-func (c *componentPorts) reserve() error {
-	targets := []*port{&c.etcd, &c.etcdPeer, &c.apiServer, &c.controllerManager, &c.scheduler}
-	ports, err := reservePorts(len(targets))
-	if err != nil {
-		return err
-	}
-	for i, target := range targets {
-		*target = ports[i]
-	}
-	c.all = ports
-	return nil
-}
-
-func (c *componentPorts) release() {
-	releasePorts(c.all)
-	c.all = nil
-}
