@@ -42,7 +42,8 @@ type DeltaFIFO[T any] struct {
 	// populated: something came in by Add, Update, Delete or Replace.
 	populated bool
 	// initialLeft counts the keys of the initial population that were not processed yet. It is
-	// the number of records with initial set that wait or are in flight.
+	// the number of records with initial set that wait or are in flight, and of those that were
+	// to be put back after Close.
 	initialLeft int
 	closed      bool
 }
@@ -261,10 +262,10 @@ func (f *DeltaFIFO[T]) checkLocked() error {
 	if f.inFlight != nil && f.inFlight.initial {
 		initial++
 	}
-	if initial != f.initialLeft {
+	if initial != f.initialLeft && !(f.closed && initial < f.initialLeft) {
 		return fmt.Errorf("%d keys of the initial population are left, the count says %d", initial, f.initialLeft)
 	}
-	if synced := f.populated && initial == 0; synced != f.HasSynced() {
+	if synced := f.populated && f.initialLeft == 0; synced != f.HasSynced() {
 		return fmt.Errorf("synced is %t and should be %t", f.HasSynced(), synced)
 	}
 	return nil

@@ -25,7 +25,8 @@ import (
 //
 // From Close on Pop hands out what still waits and then returns nil and ErrFIFOClosed, when
 // everything has been handed out and processed. Nothing is put back then, since the line might
-// never end: the error is the *ErrRequeue itself, and the deltas are the caller's.
+// never end: the error is what process returned, with the *ErrRequeue in it, and the deltas are
+// the caller's.
 func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList bool) error) (_ Deltas[T], err error) {
 	r := f.take()
 	if r == nil {
@@ -67,11 +68,16 @@ func (f *DeltaFIFO[T]) finish(r *record[T], err error) error {
 	if f.trace.Processed != nil {
 		f.trace.Processed(r.key, r.deltas, err)
 	}
-	if requeue, ok := errors.AsType[*ErrRequeue](err); ok && !f.closed {
+	requeue, again := errors.AsType[*ErrRequeue](err)
+	switch {
+	case !again:
+		f.settleLocked(r)
+	case !f.closed:
 		f.requeueLocked(r)
 		err = requeue.Err
-	} else {
-		f.settleLocked(r)
+	default:
+		// Refused. The caller may still apply the deltas, so nothing can be judged, and nobody
+		// can say that they were processed: if they are initial, HasSynced stays false.
 	}
 	if f.closed {
 		f.ready.Broadcast() // all of them have to learn that there is nothing left
@@ -104,22 +110,42 @@ func (f *DeltaFIFO[T]) requeueLocked(r *record[T]) {
 //
 // A deletion that arrives while its key is in flight, from Delete or as a tombstone of Replace,
 // is queued on suspicion: whether the consumer knows the object becomes clear only now. If the
-// deletion is the oldest waiting delta it came in with nothing else waiting, and so it would
-// have been ignored had it come a moment later and found the store without the object.
+// deletion is the oldest waiting delta it came in with nothing else waiting, so it would have
+// been ignored had it come a moment later and found the store without the object; and a
+// tombstone would have been made from what the store holds now.
 func (f *DeltaFIFO[T]) settleLocked(r *record[T]) {
-	newer := f.waiting.get(r.key)
-	if newer != nil && newer.deltas[0].Type == Deleted && !f.holdsLocked(r) {
-		told := newer.deltas[0]
-		if len(newer.deltas) > 1 {
-			newer.deltas = newer.deltas[1:]
-		} else {
-			f.leftLocked(newer)
-			f.waiting.drop(r.key)
+	if newer := f.waiting.get(r.key); newer != nil && newer.deltas[0].Type == Deleted {
+		lastSeen, held := f.heldLocked(r)
+		switch {
+		case !held:
+			f.withdrawLocked(newer)
+		case newer.deltas[0].Tombstone != nil:
+			newer.deltas[0] = tombstone(r.key, lastSeen)
 		}
-		f.ignoredLocked(r.key, told)
 	}
 	f.leftLocked(r)
 	f.checkSyncedLocked()
+}
+
+// heldLocked returns what the consumer holds under the key of r, which was just processed.
+func (f *DeltaFIFO[T]) heldLocked(r *record[T]) (T, bool) {
+	if f.known == nil {
+		newest := r.deltas[len(r.deltas)-1]
+		return newest.Object, newest.Type != Deleted
+	}
+	return f.known.GetByKey(r.key)
+}
+
+// withdrawLocked takes the oldest delta of r, a deletion that is no news, out of the line.
+func (f *DeltaFIFO[T]) withdrawLocked(r *record[T]) {
+	told := r.deltas[0]
+	if len(r.deltas) > 1 {
+		r.deltas = r.deltas[1:]
+	} else {
+		f.leftLocked(r)
+		f.waiting.drop(r.key)
+	}
+	f.ignoredLocked(r.key, told)
 }
 
 // leftLocked counts r out of the initial population.
@@ -127,13 +153,4 @@ func (f *DeltaFIFO[T]) leftLocked(r *record[T]) {
 	if r.initial {
 		f.initialLeft--
 	}
-}
-
-// holdsLocked reports whether the consumer holds the object of r, which was just processed.
-func (f *DeltaFIFO[T]) holdsLocked(r *record[T]) bool {
-	if f.known == nil {
-		return r.deltas[len(r.deltas)-1].Type != Deleted
-	}
-	_, exists := f.known.GetByKey(r.key)
-	return exists
 }

@@ -2,6 +2,7 @@ package deltafifotest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"orrery/deltafifo"
@@ -192,19 +193,19 @@ func (n *Naive) Pop(process func(string, deltafifo.Deltas[*Object], bool) error)
 	deltas := n.items[key]
 	delete(n.items, key)
 
-	requeued := false
+	again := false
 	defer func() {
-		if !requeued {
+		if !again {
 			delete(n.initial, key)
 			n.checkSyncedLocked()
 		}
 	}()
 	err := process(key, deltas, n.initial[key])
-	if again, ok := errors.AsType[*deltafifo.ErrRequeue](err); ok && !n.closed {
-		requeued = true
+	var requeue *deltafifo.ErrRequeue
+	if requeue, again = errors.AsType[*deltafifo.ErrRequeue](err); again && !n.closed {
 		n.items[key] = deltas
 		n.queue = append(n.queue, key)
-		err = again.Err
+		err = requeue.Err
 	}
 	return deltas, err
 }
@@ -243,13 +244,30 @@ func (n *Naive) IsClosed() bool {
 	return n.closed
 }
 
-// Waiting returns the waiting keys in order, each with its deltas as text.
-func (n *Naive) Waiting() []string {
+// Snapshot returns the present state.
+func (n *Naive) Snapshot() deltafifo.Snapshot {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	texts := []string{}
-	for _, key := range n.queue {
-		texts = append(texts, key+": "+DescribeAll(n.items[key]))
+	s := deltafifo.Snapshot{
+		Waiting:     []deltafifo.KeySnapshot{},
+		InitialLeft: len(n.initial),
+		Synced:      n.HasSynced(),
+		Closed:      n.closed,
 	}
-	return texts
+	for _, key := range n.queue {
+		s.Waiting = append(s.Waiting, deltafifo.KeySnapshot{
+			Key: key, Types: n.items[key].Types(), IsInInitialList: n.initial[key],
+		})
+	}
+	return s
+}
+
+// Prefer makes a waiting key the next one. A test that compares two queues uses it where the
+// order between keys may differ and what is told about each may not.
+func (n *Naive) Prefer(key string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i := slices.Index(n.queue, key); i > 0 {
+		n.queue = slices.Insert(slices.Delete(n.queue, i, i+1), 0, key)
+	}
 }

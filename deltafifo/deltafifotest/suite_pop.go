@@ -199,16 +199,17 @@ var popTests = []behaviour{
 	}},
 	{"NothingIsPutBackAfterClose", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
+		r.replace(Obj("a", 1))
 		r.queue.Close()
 		deltas, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
-		requeue, ok := errors.AsType[*deltafifo.ErrRequeue](err)
-		require.True(t, ok, "the caller learns that the deltas are in its hands")
-		assert.ErrorIs(t, requeue, errProcess)
-		assert.Equal(t, "Added a@1", DescribeAll(deltas))
+		_, ok := errors.AsType[*deltafifo.ErrRequeue](err)
+		assert.True(t, ok, "the caller learns that the deltas are in its hands")
+		assert.ErrorIs(t, err, errProcess)
+		assert.Equal(t, "Replaced a@1", DescribeAll(deltas))
 		r.expect()
+		assert.Equal(t, !impl.has(t, Requeue), r.queue.HasSynced(), "a was never processed")
 	}},
 	{"ASlowConsumerDelaysOnlyItself", func(t *testing.T, impl Implementation) {
 		if !impl.has(t, FreeProducers) {

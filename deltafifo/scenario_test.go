@@ -1,0 +1,189 @@
+package deltafifo_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"orrery/deltafifo"
+	"orrery/deltafifo/deltafifotest"
+)
+
+// TestScenarios plays the scripts in testdata. Each is headed by the incident that it reproduces
+// and needs no knowledge of Go; the words are
+//
+//	known a@1 b@3    begin with a consumer that holds these objects
+//	add a@1          a watch reports a new object; also update, delete
+//	list a@1 b@2     a list brings all objects that there are
+//	resync           tell everything that is known once more
+//	take             the consumer takes the first key in hand and works on it
+//	done             it has finished: the store and the handlers know now
+//	fail, putback    it has given up; or asks for the deltas to be put back
+//	pop              take and done
+//	close            no more
+//
+// What is shown is what happened, in order, and the state at the end.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var s *scenario
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd != "do" {
+				d.Fatalf(t, "unknown directive %q", d.Cmd)
+			}
+			if s == nil {
+				s = newScenario()
+			}
+			for line := range strings.Lines(d.Input) {
+				words := strings.Fields(line)
+				if words[0] == "known" {
+					s = newScenario(objectsOf(t, words[1:])...)
+					continue
+				}
+				s.play(t, words[0], objectsOf(t, words[1:]))
+			}
+			return s.report()
+		})
+		if s.inHand() {
+			s.settle(t, "done")
+		}
+	})
+}
+
+type scenario struct {
+	queue    *deltafifo.DeltaFIFO[*object]
+	consumer *deltafifotest.Consumer
+	told     int // how much of the journal was shown
+	log      strings.Builder
+
+	// verdict ends what the consumer has in hand, and finished is closed when Pop has returned.
+	verdict  chan string
+	finished chan struct{}
+}
+
+func newScenario(known ...*object) *scenario {
+	s := &scenario{consumer: deltafifotest.NewConsumer(known...)}
+	s.queue = deltafifo.New(deltafifo.Config[*object]{
+		KeyFunc:      deltafifotest.KeyFunc,
+		KnownObjects: s.consumer,
+		Trace: &deltafifo.Trace[*object]{
+			Ignored: func(_ string, d deltafifo.Delta[*object]) {
+				fmt.Fprintf(&s.log, "no news: %s\n", deltafifotest.Describe(d))
+			},
+		},
+	})
+	return s
+}
+
+func objectsOf(t *testing.T, words []string) []*object {
+	objects := []*object{}
+	for _, word := range words {
+		name, version, _ := strings.Cut(word, "@")
+		n, err := strconv.Atoi(version)
+		if err != nil {
+			t.Fatalf("%q is not an object like a@1: %v", word, err)
+		}
+		objects = append(objects, obj(name, n))
+	}
+	return objects
+}
+
+func (s *scenario) inHand() bool { return s.verdict != nil }
+
+func (s *scenario) play(t *testing.T, command string, objects []*object) {
+	var err error
+	switch command {
+	case "add":
+		err = s.queue.Add(objects[0])
+	case "update":
+		err = s.queue.Update(objects[0])
+	case "delete":
+		err = s.queue.Delete(objects[0])
+	case "list":
+		err = s.queue.Replace(objects, "1")
+	case "resync":
+		err = s.queue.Resync()
+	case "close":
+		s.queue.Close()
+	case "take":
+		s.take()
+	case "pop":
+		s.take()
+		if s.inHand() {
+			s.settle(t, "done")
+		}
+	case "done", "fail", "putback":
+		s.settle(t, command)
+	default:
+		t.Fatalf("unknown command %q", command)
+	}
+	if err != nil {
+		fmt.Fprintf(&s.log, "%s: %v\n", command, err)
+	}
+}
+
+// take makes the consumer take the first key in hand; it holds it until settle says how it ends.
+func (s *scenario) take() {
+	taken := make(chan string)
+	s.verdict, s.finished = make(chan string), make(chan struct{})
+	go func() {
+		defer close(s.finished)
+		_, err := s.queue.Pop(func(key string, d deltas, initial bool) error {
+			taken <- "handed out: " + deltafifotest.DescribeAll(d)
+			switch <-s.verdict {
+			case "fail":
+				return errors.New("the consumer failed")
+			case "putback":
+				return &deltafifo.ErrRequeue{}
+			}
+			return s.consumer.Process(key, d, initial)
+		})
+		if errors.Is(err, deltafifo.ErrFIFOClosed) {
+			taken <- err.Error()
+		}
+	}()
+	text := <-taken
+	fmt.Fprintln(&s.log, text)
+	if text == deltafifo.ErrFIFOClosed.Error() {
+		<-s.finished
+		s.verdict = nil
+	}
+}
+
+func (s *scenario) settle(t *testing.T, verdict string) {
+	if !s.inHand() {
+		t.Fatalf("%s: nothing is in hand", verdict)
+	}
+	s.verdict <- verdict
+	<-s.finished
+	s.verdict = nil
+	journal := s.consumer.Journal()
+	for _, line := range journal[s.told:] {
+		fmt.Fprintf(&s.log, "handlers: %s\n", line)
+	}
+	s.told = len(journal)
+}
+
+// report returns what happened since the last report, and the state now.
+func (s *scenario) report() string {
+	snapshot := s.queue.Snapshot()
+	for _, k := range snapshot.Waiting {
+		fmt.Fprintf(&s.log, "waiting: %s %v\n", k.Key, k.Types)
+	}
+	if k := snapshot.InFlight; k != nil {
+		fmt.Fprintf(&s.log, "in hand: %s %v\n", k.Key, k.Types)
+	}
+	store := strings.Join(s.consumer.Objects(), " ")
+	if store == "" {
+		store = "empty"
+	}
+	fmt.Fprintf(&s.log, "store: %s\n", store)
+	if !snapshot.Synced {
+		fmt.Fprintf(&s.log, "not synced\n")
+	}
+	defer s.log.Reset()
+	return s.log.String()
+}
