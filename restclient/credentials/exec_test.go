@@ -20,16 +20,17 @@ import (
 	"orrery/restclient/internal/certtest"
 )
 
-// TestMain lets the test binary play an exec plugin. The variable pluginScript says what it prints, with RUNS replaced
-// by how often it has run; pluginRuns names a file with a line for each run.
+// TestMain lets the test binary play an exec plugin. The variable pluginScript names a file that says what it does, and
+// prints with RUNS replaced by how often it has run; pluginRuns names a file with a line for each run.
 const (
 	pluginScript = "ORRERY_TEST_PLUGIN_SCRIPT"
 	pluginRuns   = "ORRERY_TEST_PLUGIN_RUNS"
 )
 
 func TestMain(m *testing.M) {
-	if script := os.Getenv(pluginScript); script != "" {
-		playPlugin(script)
+	if path := os.Getenv(pluginScript); path != "" {
+		script, _ := os.ReadFile(path)
+		playPlugin(string(script))
 	}
 	os.Exit(m.Run())
 }
@@ -73,15 +74,23 @@ func pluginConfig(t *testing.T, script string) (cfg ExecConfig, runs string) {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	runs = filepath.Join(t.TempDir(), "runs")
+	dir := t.TempDir()
+	runs = filepath.Join(dir, "runs")
+	write(t, filepath.Join(dir, "script"), script)
 	return ExecConfig{
 		APIVersion: ExecV1, Command: exe, InteractiveMode: InteractiveNever, Stderr: io.Discard,
 		Args: []string{secret},
 		Env: []EnvVar{
-			{pluginScript, script}, {pluginRuns, runs}, {"SOME", secret},
+			{pluginScript, filepath.Join(dir, "script")}, {pluginRuns, runs}, {"SOME", secret},
 			{"GORACE", "atexit_sleep_ms=0"}, // or each run with the race detector takes a second longer
 		},
 	}, runs
+}
+
+// rewrite makes the plugin do something else from its next run on.
+func rewrite(t *testing.T, cfg ExecConfig, script string) {
+	t.Helper()
+	write(t, cfg.Env[0].Value, script)
 }
 
 func newExec(t *testing.T, cfg ExecConfig) *Exec {
@@ -106,7 +115,11 @@ func linesOf(t *testing.T, path string) []string {
 		return nil
 	}
 	require.NoError(t, err)
-	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	lines := strings.SplitAfter(string(data), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, "\n")
+	}
+	return lines[:len(lines)-1] // what is behind the last line end is not complete
 }
 
 func TestExecTokenIsKept(t *testing.T) {
@@ -207,7 +220,7 @@ func TestExecCertificate(t *testing.T) {
 		assert.Same(t, cert, clientCertificate(t, e), "the plugin printed the same one")
 		assert.Len(t, linesOf(t, runs), 2)
 
-		e.cfg.Env[0].Value = certificateScript(t, certtest.New(t, "next"))
+		rewrite(t, cfg, certificateScript(t, certtest.New(t, "next")))
 		time.Sleep(freshCertificate)
 		e.Unauthorized(request(t))
 		assert.Equal(t, "next", clientCertificate(t, e).Leaf.Subject.CommonName)
@@ -281,7 +294,7 @@ func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
 	assert.ErrorIs(t, <-result, context.Canceled)
 
 	// The next request waits until the process is gone, and starts another.
-	e.cfg.Env[0].Value = pluginToken("tokenRUNS")
+	rewrite(t, cfg, pluginToken("tokenRUNS"))
 	assert.Equal(t, "Bearer token2", header(t, e))
 
 	cancelled := e.cfg.runError(ctx, errors.New("signal: killed"))
