@@ -47,17 +47,29 @@ func metadataCodec() codec[*api.PartialObjectMetadata] {
 
 func dynamicCodec() codec[*api.Unstructured] {
 	c := typedCodec[*api.Unstructured]()
+	c.decode = decodeUnstructured
 	c.adopt = adoptUnstructured
 	return c
+}
+
+// decodeUnstructured spares the pass over the bytes that encoding/json makes before it calls UnmarshalJSON.
+func decodeUnstructured(data []byte) (*api.Unstructured, error) {
+	if isNull(data) {
+		return nil, errNullObject
+	}
+	object := &api.Unstructured{}
+	return object, object.UnmarshalJSON(data)
 }
 
 var errNullObject = errors.New("null where an object should be")
 
 func decodeJSON[T any](data []byte) (T, error) {
 	var object T
-	if bytes.Equal(data, []byte("null")) {
+	if isNull(data) {
 		return object, errNullObject
 	}
 	err := json.Unmarshal(data, &object)
 	return object, err
 }
+
+func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }

@@ -1,6 +1,10 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
 
 // TypeMeta names the kind of an object and the API version that its fields follow.
 type TypeMeta struct {
@@ -39,6 +43,30 @@ type OwnerReference struct {
 	UID                string `json:"uid"`
 	Controller         *bool  `json:"controller,omitempty"`
 	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+}
+
+// DeepCopy returns a copy that shares nothing that can be changed.
+func (m ObjectMeta) DeepCopy() ObjectMeta {
+	m.DeletionTimestamp = clonePointer(m.DeletionTimestamp)
+	m.DeletionGracePeriodSeconds = clonePointer(m.DeletionGracePeriodSeconds)
+	m.Labels = maps.Clone(m.Labels)
+	m.Annotations = maps.Clone(m.Annotations)
+	m.Finalizers = slices.Clone(m.Finalizers)
+	m.ManagedFields = slices.Clone(m.ManagedFields)
+	m.OwnerReferences = slices.Clone(m.OwnerReferences)
+	for i, owner := range m.OwnerReferences {
+		m.OwnerReferences[i].Controller = clonePointer(owner.Controller)
+		m.OwnerReferences[i].BlockOwnerDeletion = clonePointer(owner.BlockOwnerDeletion)
+	}
+	return m
+}
+
+func clonePointer[V any](p *V) *V {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }
 
 // GetName returns the object's name, unique in its namespace (or in the cluster if it has none).

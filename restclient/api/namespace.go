@@ -1,11 +1,60 @@
 package api
 
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+)
+
 // Namespace is a scope for names and the unit that the namespace controller deletes.
+//
+// It is the one type here that is written back as a whole. Fields of a newer API that it does not declare (in the
+// document, metadata, spec and status) are carried along, so that a status update does not erase them.
 type Namespace struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
 	Spec       NamespaceSpec   `json:"spec"`
 	Status     NamespaceStatus `json:"status"`
+
+	unknown unknownFields
+}
+
+// plainNamespace is Namespace without its methods, for encoding/json.
+type plainNamespace Namespace
+
+var namespaceSchema = schemaOf(reflect.TypeFor[plainNamespace]())
+
+// UnmarshalJSON reads a namespace and keeps what it does not know.
+func (n *Namespace) UnmarshalJSON(data []byte) error {
+	var plain plainNamespace
+	if err := json.Unmarshal(data, &plain); err != nil {
+		return err
+	}
+	unknown, err := namespaceSchema.collect(data)
+	if err != nil {
+		return err
+	}
+	*n = Namespace(plain)
+	n.unknown = unknown
+	return nil
+}
+
+// MarshalJSON writes the namespace with what it did not know when it was read.
+func (n Namespace) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(plainNamespace(n))
+	if err != nil {
+		return nil, err
+	}
+	return n.unknown.merge(data)
+}
+
+// DeepCopy returns a copy that shares nothing that can be changed.
+func (n *Namespace) DeepCopy() *Namespace {
+	out := *n
+	out.ObjectMeta = n.ObjectMeta.DeepCopy()
+	out.Spec.Finalizers = slices.Clone(n.Spec.Finalizers)
+	out.Status.Conditions = slices.Clone(n.Status.Conditions)
+	return &out
 }
 
 // NamespaceSpec holds the tokens that keep a namespace from vanishing.

@@ -6,3 +6,8 @@ type PartialObjectMetadata struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
 }
+
+// DeepCopy returns a copy that shares nothing that can be changed.
+func (p *PartialObjectMetadata) DeepCopy() *PartialObjectMetadata {
+	return &PartialObjectMetadata{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta.DeepCopy()}
+}

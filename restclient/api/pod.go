@@ -9,6 +9,14 @@ type Pod struct {
 	Status     PodStatus `json:"status"`
 }
 
+// DeepCopy returns a copy that shares nothing that can be changed.
+func (p *Pod) DeepCopy() *Pod {
+	out := *p
+	out.ObjectMeta = p.ObjectMeta.DeepCopy()
+	out.Spec.TerminationGracePeriodSeconds = clonePointer(p.Spec.TerminationGracePeriodSeconds)
+	return &out
+}
+
 // PodSpec is the part of a pod's specification that this project reads.
 type PodSpec struct {
 	// TerminationGracePeriodSeconds is how long the pod may take to end; nil is the server's default (30).

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -29,10 +30,11 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 		t.Time = time.Time{}
 		return nil
 	}
-	if len(data) < 2 || data[0] != '"' || data[len(data)-1] != '"' {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
 		return fmt.Errorf("time: want an RFC 3339 string, got %.40s", data)
 	}
-	parsed, err := time.Parse(time.RFC3339, string(data[1:len(data)-1]))
+	parsed, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,17 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
 // Unstructured is an object of a kind that is not known when the program is built: a JSON document with
-// accessors for its head. The zero value is an empty object.
+// accessors. The zero value is an empty object. No accessor panics, whatever the document holds: a value that is missing or
+// of another type than asked for is the zero value.
 type Unstructured struct {
-	// Object is the document: maps, slices, strings, bools, nil, int64 and float64.
+	// Object is the document: maps, slices, strings, bools, nil, int64 and float64 (json.Number for a number that is too
+	// large for either).
 	Object map[string]any
 }
 
@@ -22,13 +28,7 @@ func (u *Unstructured) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NestedString returns the string at the path, or "" if there is none.
-func (u *Unstructured) NestedString(path ...string) string {
-	value, _ := u.Nested(path...).(string)
-	return value
-}
-
-// Nested returns the value at the path, or nil if there is none.
+// Nested returns the value at the path, or nil if there is none. Maps and slices are shared with the object.
 func (u *Unstructured) Nested(path ...string) any {
 	var current any = u.Object
 	for _, key := range path {
@@ -41,37 +41,27 @@ func (u *Unstructured) Nested(path ...string) any {
 	return current
 }
 
-// GetKind returns the kind.
-func (u *Unstructured) GetKind() string { return u.NestedString("kind") }
-
-// GetAPIVersion returns group/version, or the version alone for the core group.
-func (u *Unstructured) GetAPIVersion() string { return u.NestedString("apiVersion") }
-
-// GetName returns metadata.name.
-func (u *Unstructured) GetName() string { return u.NestedString("metadata", "name") }
-
-// GetNamespace returns metadata.namespace.
-func (u *Unstructured) GetNamespace() string { return u.NestedString("metadata", "namespace") }
-
-// GetUID returns metadata.uid.
-func (u *Unstructured) GetUID() string { return u.NestedString("metadata", "uid") }
-
-// GetResourceVersion returns metadata.resourceVersion.
-func (u *Unstructured) GetResourceVersion() string {
-	return u.NestedString("metadata", "resourceVersion")
+// NestedString returns the string at the path, or "".
+func (u *Unstructured) NestedString(path ...string) string {
+	value, _ := u.Nested(path...).(string)
+	return value
 }
 
-// GetLabels returns a copy of metadata.labels.
-func (u *Unstructured) GetLabels() map[string]string { return u.nestedStringMap("metadata", "labels") }
-
-// GetAnnotations returns a copy of metadata.annotations.
-func (u *Unstructured) GetAnnotations() map[string]string {
-	return u.nestedStringMap("metadata", "annotations")
+// NestedBool returns the truth value at the path, or false.
+func (u *Unstructured) NestedBool(path ...string) bool {
+	value, _ := u.Nested(path...).(bool)
+	return value
 }
 
-// GetFinalizers returns a copy of metadata.finalizers.
-func (u *Unstructured) GetFinalizers() []string {
-	values, _ := u.Nested("metadata", "finalizers").([]any)
+// NestedInt64 returns the whole number at the path, or 0.
+func (u *Unstructured) NestedInt64(path ...string) int64 {
+	value, _ := u.Nested(path...).(int64)
+	return value
+}
+
+// NestedStringSlice returns a copy of the strings in the list at the path, nil if there is no list.
+func (u *Unstructured) NestedStringSlice(path ...string) []string {
+	values, _ := u.Nested(path...).([]any)
 	var out []string
 	for _, value := range values {
 		if s, ok := value.(string); ok {
@@ -81,7 +71,8 @@ func (u *Unstructured) GetFinalizers() []string {
 	return out
 }
 
-func (u *Unstructured) nestedStringMap(path ...string) map[string]string {
+// NestedStringMap returns a copy of the strings in the map at the path, nil if there is no map.
+func (u *Unstructured) NestedStringMap(path ...string) map[string]string {
 	fields, _ := u.Nested(path...).(map[string]any)
 	if fields == nil {
 		return nil
@@ -93,4 +84,66 @@ func (u *Unstructured) nestedStringMap(path ...string) map[string]string {
 		}
 	}
 	return out
+}
+
+// SetNested stores a value at the path and makes the maps on the way there. It fails if something on the way is not a
+// map. The value must be one that a document can hold.
+func (u *Unstructured) SetNested(value any, path ...string) error {
+	if len(path) == 0 {
+		return fmt.Errorf("an empty path names nothing")
+	}
+	if u.Object == nil {
+		u.Object = map[string]any{}
+	}
+	fields := u.Object
+	for i, key := range path[:len(path)-1] {
+		switch next := fields[key].(type) {
+		case map[string]any:
+			fields = next
+		case nil:
+			made := map[string]any{}
+			fields[key] = made
+			fields = made
+		default:
+			return fmt.Errorf("%s is a %T, not a map", strings.Join(path[:i+1], "."), next)
+		}
+	}
+	fields[path[len(path)-1]] = value
+	return nil
+}
+
+// RemoveNested removes the value at the path, if there is one.
+func (u *Unstructured) RemoveNested(path ...string) {
+	if len(path) == 0 {
+		return
+	}
+	if fields, ok := u.Nested(path[:len(path)-1]...).(map[string]any); ok {
+		delete(fields, path[len(path)-1])
+	}
+}
+
+// DeepCopy returns a copy that shares nothing that can be changed.
+func (u *Unstructured) DeepCopy() *Unstructured {
+	if u.Object == nil {
+		return &Unstructured{}
+	}
+	return &Unstructured{Object: copyValue(u.Object).(map[string]any)}
+}
+
+func copyValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, inner := range v {
+			out[key] = copyValue(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = copyValue(inner)
+		}
+		return out
+	}
+	return value
 }

@@ -1,0 +1,8 @@
+package api
+
+// EachClass walks the classification table; usual is true for the reason that a code means when it comes alone.
+func EachClass(visit func(reason StatusReason, code int, usual bool)) {
+	for _, row := range classification {
+		visit(row.reason, row.code, reasonForCode[row.code] == row.reason)
+	}
+}

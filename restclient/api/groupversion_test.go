@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+func TestGroupVersions(t *testing.T) {
+	for text, want := range map[string]api.GroupVersion{
+		"v1":      {Version: "v1"},
+		"apps/v1": {Group: "apps", Version: "v1"},
+		"":        {},
+	} {
+		got, err := api.ParseGroupVersion(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.Equal(t, text, got.String())
+	}
+	got, err := api.ParseGroupVersion("/")
+	require.NoError(t, err)
+	assert.Equal(t, api.GroupVersion{}, got)
+	_, err = api.ParseGroupVersion("a/b/c")
+	assert.EqualError(t, err, "unexpected GroupVersion string: a/b/c", "the namespace conditions show this text")
+
+	gvr := api.GroupVersion{Group: "apps", Version: "v1"}.WithResource("deployments")
+	assert.Equal(t, "apps/v1, Resource=deployments", gvr.String())
+	assert.Equal(t, api.GroupVersion{Group: "apps", Version: "v1"}, gvr.GroupVersion())
+	assert.Equal(t, "deployments.apps", gvr.GroupResource())
+	assert.Equal(t, "pods.", api.PodsResource.GroupResource(), "the conditions name core resources with a trailing dot")
+	assert.Equal(t, "/v1, Resource=pods", api.PodsResource.String())
+	assert.Equal(t, "apps/v1, Kind=Deployment", api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}.String())
+}
+
+func TestGetters(t *testing.T) {
+	var partial api.PartialObjectMetadata
+	require.NoError(t, json.Unmarshal([]byte(wireWidgetHead), &partial))
+	assert.Equal(t, "w", partial.GetName())
+	assert.Equal(t, "shop", partial.GetNamespace())
+	assert.Equal(t, "u", partial.GetUID())
+	assert.Equal(t, "7", partial.GetResourceVersion())
+	assert.Equal(t, map[string]string{"a": "b"}, partial.GetLabels())
+	assert.Equal(t, map[string]string{"n": "1"}, partial.GetAnnotations())
+	assert.Equal(t, []string{"x"}, partial.GetFinalizers())
+	assert.Nil(t, partial.GetDeletionTimestamp())
+}
+
+const wireWidgetHead = `{"metadata":{"name":"w","namespace":"shop","uid":"u","resourceVersion":"7","labels":{"a":"b"},"annotations":{"n":"1"},"finalizers":["x"]}}`
+
+func TestInitialEventsEnd(t *testing.T) {
+	assert.True(t, api.IsInitialEventsEnd(map[string]string{"k8s.io/initial-events-end": "true"}))
+	assert.False(t, api.IsInitialEventsEnd(map[string]string{"k8s.io/initial-events-end": "false"}))
+	assert.False(t, api.IsInitialEventsEnd(nil))
+}

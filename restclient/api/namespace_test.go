@@ -1,0 +1,121 @@
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// A namespace as kube-apiserver writes it, with every field of the metadata and, marked "new", some that a later version
+// may have.
+const wireNamespace = `{
+  "kind": "Namespace", "apiVersion": "v1", "newTop": {"a": 1},
+  "metadata": {
+    "name": "shop", "generateName": "sh", "namespace": "", "selfLink": "/x", "uid": "5c1c4d5f", "resourceVersion": "412", "generation": 9007199254740993,
+    "creationTimestamp": "2026-03-01T12:00:00Z", "deletionTimestamp": "2026-03-01T13:00:00Z", "deletionGracePeriodSeconds": 0,
+    "labels": {"kubernetes.io/metadata.name": "shop"}, "annotations": {"note": "a \"quoted\" <b>"},
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Tenant", "name": "t", "uid": "1", "controller": true, "blockOwnerDeletion": false}],
+    "finalizers": ["example.com/hold"],
+    "managedFields": [{"manager": "kubectl", "operation": "Update", "apiVersion": "v1", "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
+      "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}}],
+    "newMeta": ["x"]
+  },
+  "spec": {"finalizers": ["kubernetes", "openshift.io/origin"], "newSpec": 7},
+  "status": {"phase": "Terminating", "newStatus": {"deep": [null]},
+    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "lastTransitionTime": "2026-03-01T13:00:05Z", "reason": "SomeResourcesRemain", "message": "m"}]}
+}`
+
+func TestNamespaceSurvivesARoundTrip(t *testing.T) {
+	var ns api.Namespace
+	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &ns))
+	assert.Equal(t, "shop", ns.GetName())
+	assert.EqualValues(t, 9007199254740993, ns.Generation)
+	assert.Equal(t, time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC), ns.GetDeletionTimestamp().UTC())
+	assert.Equal(t, []string{"kubernetes", "openshift.io/origin"}, ns.Spec.Finalizers)
+	assert.Equal(t, api.NamespaceTerminating, ns.Status.Phase)
+	assert.Equal(t, api.ConditionTrue, ns.Status.Conditions[0].Status)
+
+	want := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &want))
+	delete(want["metadata"].(map[string]any), "namespace") // "" is left out, as Kubernetes does
+	for name, value := range map[string]any{"value": ns, "pointer": &ns, "copy": ns.DeepCopy()} {
+		data, err := json.Marshal(value)
+		require.NoError(t, err)
+		got := map[string]any{}
+		require.NoError(t, json.Unmarshal(data, &got))
+		assert.Equal(t, want, got, name)
+	}
+}
+
+// What a status update is for: everything but the change is what it was.
+func TestNamespaceStatusUpdateLosesNothing(t *testing.T) {
+	var ns api.Namespace
+	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &ns))
+	changed := ns.DeepCopy()
+	changed.Status.Conditions = nil
+	changed.Spec.Finalizers = []string{"openshift.io/origin"}
+	data, err := json.Marshal(changed)
+	require.NoError(t, err)
+	var back api.Unstructured
+	require.NoError(t, json.Unmarshal(data, &back))
+	assert.Equal(t, map[string]any{"finalizers": []any{"openshift.io/origin"}, "newSpec": int64(7)}, back.Nested("spec"))
+	assert.Equal(t, map[string]any{"phase": "Terminating", "newStatus": map[string]any{"deep": []any{nil}}}, back.Nested("status"))
+	assert.Equal(t, map[string]any{"a": int64(1)}, back.Nested("newTop"))
+	assert.Equal(t, []string{"x"}, back.NestedStringSlice("metadata", "newMeta"))
+	assert.Len(t, ns.Status.Conditions, 1, "the original is left alone")
+}
+
+func TestNamespaceWithoutAnything(t *testing.T) {
+	data, err := json.Marshal(api.Namespace{})
+	require.NoError(t, err)
+	assert.Equal(t, `{"metadata":{},"spec":{},"status":{}}`, string(data))
+	var ns api.Namespace
+	require.NoError(t, json.Unmarshal([]byte(`{"newTop":1}`), &ns))
+	data, err = json.Marshal(ns)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata":{},"spec":{},"status":{},"newTop":1}`, string(data))
+
+	require.NoError(t, json.Unmarshal([]byte(`{"metadata":null,"spec":null}`), &ns))
+	assert.Equal(t, api.Namespace{}, ns)
+	for _, wrong := range []string{`[]`, `{"metadata":7}`, `{"spec":[]}`, `{`} {
+		assert.Error(t, json.Unmarshal([]byte(wrong), &ns), wrong)
+	}
+}
+
+func TestDeepCopiesShareNothing(t *testing.T) {
+	grace, yes, deleted := int64(30), true, api.NewTime(time.Unix(1e9, 0))
+	meta := api.ObjectMeta{
+		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f"},
+		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: json.RawMessage(`[1]`),
+		OwnerReferences: []api.OwnerReference{{Name: "o", Controller: &yes, BlockOwnerDeletion: &yes}},
+	}
+	spoil := func(m *api.ObjectMeta) {
+		m.Labels["l"], m.Annotations["a"], m.Finalizers[0], m.ManagedFields[1] = "2", "2", "g", '2'
+		m.DeletionTimestamp.Time, *m.DeletionGracePeriodSeconds = time.Time{}, 0
+		*m.OwnerReferences[0].Controller, *m.OwnerReferences[0].BlockOwnerDeletion, m.OwnerReferences[0].Name = false, false, "p"
+	}
+	print := func(v any) string {
+		data, err := json.Marshal(v)
+		require.NoError(t, err)
+		return string(data)
+	}
+	ns := &api.Namespace{ObjectMeta: meta, Spec: api.NamespaceSpec{Finalizers: []string{"k"}}, Status: api.NamespaceStatus{Conditions: []api.NamespaceCondition{{Type: "x"}}}}
+	pod := &api.Pod{ObjectMeta: meta, Spec: api.PodSpec{TerminationGracePeriodSeconds: &grace}}
+	partial := &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: "K"}, ObjectMeta: meta}
+	before := print([]any{ns, pod, partial})
+
+	ns2, pod2, partial2 := ns.DeepCopy(), pod.DeepCopy(), partial.DeepCopy()
+	assert.Equal(t, before, print([]any{ns2, pod2, partial2}))
+	spoil(&ns2.ObjectMeta)
+	spoil(&pod2.ObjectMeta)
+	spoil(&partial2.ObjectMeta)
+	ns2.Spec.Finalizers[0], ns2.Status.Conditions[0].Type = "z", "z"
+	*pod2.Spec.TerminationGracePeriodSeconds = 1
+	assert.Equal(t, before, print([]any{ns, pod, partial}))
+	assert.Equal(t, api.ObjectMeta{}, api.ObjectMeta{}.DeepCopy())
+}
