@@ -1,5 +1,10 @@
 package informer
 
+import (
+	"errors"
+	"fmt"
+)
+
 // chunkSize is the number of notifications that one allocation of a backlog holds. It is also the greatest
 // number that a listener takes under one lock.
 const chunkSize = 128
@@ -15,12 +20,16 @@ type chunk[E any] struct {
 // there, so that a handler which is a million events behind costs the producer no more than one that is one
 // behind; what was consumed is given back chunk by chunk. The zero value is empty. Not safe for concurrent use.
 //
-// Invariant: head == nil exactly if tail == nil; every chunk but the tail is full; no chunk is empty.
+// Invariant: head == nil exactly if tail == nil; every chunk of the chain but the tail is full; none is empty.
 type backlog[E any] struct {
 	head, tail *chunk[E]
-	// spare is an empty chunk kept from the consumer, so that a listener that keeps up allocates nothing.
-	spare *chunk[E]
+	// spare is a chain of empty chunks that came back, so that a listener that keeps up allocates nothing.
+	spare  *chunk[E]
+	spares int
 }
+
+// maxSpares bounds what an idle listener keeps, about 40 kB.
+const maxSpares = 8
 
 func (b *backlog[E]) empty() bool { return b.head == nil }
 
@@ -38,9 +47,11 @@ func (b *backlog[E]) push(batch []E) {
 
 func (b *backlog[E]) grow() {
 	fresh := b.spare
-	b.spare = nil
 	if fresh == nil {
 		fresh = new(chunk[E])
+	} else {
+		b.spare, fresh.next = fresh.next, nil
+		b.spares--
 	}
 	if b.tail == nil {
 		b.head = fresh
@@ -66,9 +77,32 @@ func (b *backlog[E]) take() *chunk[E] {
 
 // giveBack returns a chunk for reuse. The caller has zeroed the slots that were in use.
 func (b *backlog[E]) giveBack(c *chunk[E]) {
+	if b.spares == maxSpares {
+		return
+	}
 	c.count = 0
+	c.next = b.spare
 	b.spare = c
+	b.spares++
 }
 
 // clear forgets everything.
 func (b *backlog[E]) clear() { *b = backlog[E]{} }
+
+// check returns an error if the invariant does not hold. Tests call it.
+func (b *backlog[E]) check() error {
+	if (b.head == nil) != (b.tail == nil) {
+		return errors.New("only one of head and tail is nil")
+	}
+	for c := b.head; c != nil; c = c.next {
+		switch {
+		case c.count == 0:
+			return errors.New("a chunk is empty")
+		case c != b.tail && c.count < chunkSize:
+			return fmt.Errorf("a chunk in the middle holds %d", c.count)
+		case c.next == nil && c != b.tail:
+			return errors.New("the chain does not end at tail")
+		}
+	}
+	return nil
+}

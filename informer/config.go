@@ -22,8 +22,9 @@ type Config[T Object] struct {
 	// Transform changes objects before they are stored. See [TransformFunc].
 	Transform TransformFunc[T]
 	// WatchErrorHandler is told what goes wrong in the background: the errors of the reflector (see
-	// reflector.Config) and a [*ProcessError] for an event that could not be applied. ctx is that of Run. It runs
-	// on the goroutine on which the error occurred and holds it up.
+	// reflector.Config) and a [*ProcessError] for an event that could not be applied. ctx is that of Run. The
+	// errors of the reflector are told on its goroutine, which waits, the others on one of their own: two calls may
+	// overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
 	// Delivery chooses how events get to the handlers. The default is right unless you are comparing.
 	Delivery Delivery

@@ -12,6 +12,8 @@ var (
 	// ErrStopped is returned by what needs an informer that is not over: AddEventHandler, AddIndexers, Run. An
 	// informer runs once; make a new one.
 	ErrStopped = errors.New("the informer has stopped already")
+	// ErrNoHandler is returned by AddEventHandler for a nil handler.
+	ErrNoHandler = errors.New("the handler is nil")
 	// ErrForeignRegistration is returned for the removal of a handler that was added to another informer (or of
 	// none). client-go ignores it, which leaves the handler that was meant running.
 	ErrForeignRegistration = errors.New("the registration belongs to another informer")

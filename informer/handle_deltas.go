@@ -38,6 +38,7 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 		n.kind, n.old, n.sync = EventUpdate, old, isSync(d.Type, old, d.Object)
 	default:
 		n.kind, n.initial = EventAdd, isInInitialList
+		s.keys.remember(key, d.Object)
 	}
 	changed, err = s.put(key, d.Object)
 	return n, changed, err
@@ -53,6 +54,7 @@ func (s *SharedIndexInformer[T]) applyDeletion(n notification[T], d *deltafifo.D
 		n.obj, n.finalStateUnknown = old, true // the state that handlers were told of last
 	}
 	s.store.DeleteKey(n.key)
+	s.keys.forget(n.obj)
 	if s.detector != nil {
 		s.detector.deleted(n.key)
 	}

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -11,8 +12,8 @@ import (
 // nothing better to do (flush). Handing out happens outside of all locks: with the channel-pair listener it is a
 // channel operation.
 //
-// Invariant: a listener is given the events number joined, joined+1, ... (counted by accepted), each once, in
-// order.
+// Invariants: a listener is given the events number joined, joined+1, ... (counted by accepted), each once, in
+// order, except those that it does not want. There are no listeners after stop.
 type processor[T any] struct {
 	informer string
 	delivery Delivery
@@ -203,4 +204,20 @@ func (p *processor[T]) anyDueLocked() bool {
 		}
 	}
 	return false
+}
+
+// checkLocked returns an error if an invariant does not hold. Tests call it.
+func (p *processor[T]) checkLocked() error {
+	if p.stopped && len(p.listeners) > 0 {
+		return fmt.Errorf("%d listeners after the end", len(p.listeners))
+	}
+	if uint64(len(p.waiting)) > p.accepted {
+		return fmt.Errorf("%d events wait, %d were accepted", len(p.waiting), p.accepted)
+	}
+	for _, l := range p.listeners {
+		if l.joined > p.accepted {
+			return fmt.Errorf("handler %d begins at event %d, there were %d", l.registration.info.ID, l.joined, p.accepted)
+		}
+	}
+	return nil
 }

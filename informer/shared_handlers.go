@@ -28,6 +28,9 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithResyncPeriod(h ResourceEvent
 
 // AddEventHandlerWithOptions is AddEventHandler with options.
 func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandler[T], opts HandlerOptions) (*Registration, error) {
+	if h == nil {
+		return nil, ErrNoHandler
+	}
 	if s.IsStopped() {
 		return nil, ErrStopped
 	}

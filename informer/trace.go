@@ -34,7 +34,7 @@ type Trace struct {
 	// Handled: a callback returned after took.
 	Handled func(h HandlerInfo, kind EventKind, key string, took time.Duration)
 
-	// ResyncDue: handlers of that number are due for a resync, which starts now.
+	// ResyncDue: handlers of that number are due for a resync, which starts now. The reflector waits.
 	ResyncDue func(informer string, handlers int)
 	// ProcessError: an event could not be applied in full.
 	ProcessError func(informer string, err *ProcessError)

@@ -88,6 +88,10 @@ const (
 	DrainsHandlers Capability = "a removal can deliver what waits"
 	// ResyncsDespiteRelists: frequent relists do not put off the resync.
 	ResyncsDespiteRelists Capability = "relists do not postpone the resync"
+	// QuietRelists: an object that a list shows unchanged is told only to handlers that are due for a resync.
+	QuietRelists Capability = "a list tells only what has changed"
+	// TransformsOnce: an object that comes in by a streaming list is transformed once.
+	TransformsOnce Capability = "every object is transformed once"
 	// ArrivalOrder: events of different objects keep their order while the informer is behind.
 	ArrivalOrder Capability = "arrival order across objects"
 )

@@ -69,9 +69,11 @@ var eventCases = []contractCase{
 			b.source.Delete("ns/gone")
 			b.set("ns/new", "1")
 		})
-		assert.ElementsMatch(b, []string{
-			"update ns/changed 1->2", "delete ns/gone=1 (unknown)", "add ns/new=1",
-		}, h.Events())
+		want := []string{"update ns/changed 1->2", "delete ns/gone=1 (unknown)", "add ns/new=1"}
+		if !b.has(QuietRelists) {
+			want = append(want, "update ns/same 1->1")
+		}
+		assert.ElementsMatch(b, want, h.Events())
 		assert.Equal(b, content(b.source), b.informer.Content())
 	}},
 	{"a tombstone has the state that was told of last", func(b *bubble) {
@@ -124,9 +126,14 @@ var eventCases = []contractCase{
 		b.start()
 		b.set("ns/a", "2")
 		b.settle()
-		assert.Equal(b, []string{"add ns/a=1! (initial)", "update ns/a 1!->2!"}, h.Events())
+		if b.has(TransformsOnce) {
+			assert.Equal(b, []string{"add ns/a=1! (initial)", "update ns/a 1!->2!"}, h.Events())
+			assert.Equal(b, map[string]int{"1": 1, "2": 1}, calls)
+		} else {
+			assert.Equal(b, []string{"add ns/a=1!! (initial)", "update ns/a 1!!->2!"}, h.Events())
+			assert.Equal(b, map[string]int{"1": 1, "1!": 1, "2": 1}, calls)
+		}
 		assert.Equal(b, map[string]string{"ns/a": "2!"}, b.informer.Content())
-		assert.Equal(b, map[string]int{"1": 1, "2": 1}, calls, "and once for each object that comes in")
 		late := b.handler()
 		b.settle()
 		assert.Equal(b, []string{"add ns/a=2! (initial)"}, late.Events())

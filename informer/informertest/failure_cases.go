@@ -93,6 +93,7 @@ var failureCases = []contractCase{
 		b.set("ns/a", "bad")
 		b.set("ns/b", "1")
 		b.set("ns/a", "3")
+		time.Sleep(relistDelay)
 		b.settle()
 		assert.ElementsMatch(b, []string{"add ns/a=1", "add ns/b=1", "update ns/a 1->3"}, h.Events())
 		if b.has(ReportsProcessErrors) {

@@ -27,6 +27,9 @@ func runHistories(t *testing.T, impl Implementation) {
 	})
 }
 
+// longRest is longer than the longest back-off.
+const longRest = 2 * time.Minute
+
 // step is one thing that happens. Which fields matter depends on what.
 type step struct {
 	What  string
@@ -81,8 +84,10 @@ func playHistory(t *testing.T, impl Implementation, cfg InformerConfig, script [
 			synctest.Wait()
 		}
 	}
-	h.bubble.source.SendError(Expired("so that what was lost is found")) // the script may end with a "lose"
-	time.Sleep(4 * relistDelay)
+	// The script may end with a "lose" that no watch was there to hear of: let the informer come to rest, and list.
+	time.Sleep(longRest)
+	h.bubble.source.SendError(Expired("so that what was lost is found"))
+	time.Sleep(longRest)
 	synctest.Wait()
 	return h.judge()
 }

@@ -1,0 +1,275 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+// TestInformer proves that the contract of package informer is that of the original.
+func TestInformer(t *testing.T) {
+	// One of the error handlers makes errors come no faster than one a millisecond. It remembers when the process
+	// began, which for the clock of a bubble is decades ahead, and so it would sleep until then.
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+
+	informertest.Run(t, informertest.Implementation{
+		New:           newOriginalInformer,
+		SurvivePanics: surviveOriginalPanics,
+		Lacks: map[informertest.Capability]string{
+			informertest.SyncsAfterPanic:       "an initial item whose callback panicked is never counted as handled (kubernetes/kubernetes#129024)",
+			informertest.ReportsProcessErrors:  "the reflector logs what the queue refuses, and errors of processing are dropped",
+			informertest.SurvivesIndexErrors:   "an index function that fails panics while the store is locked",
+			informertest.RefusesForeign:        "removing a registration of another informer does nothing",
+			informertest.RefusesSecondRun:      "the second Run only logs",
+			informertest.WaitsForHandlers:      "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
+			informertest.DrainsHandlers:        "what waits for a removed handler is dropped",
+			informertest.QuietRelists:          "a listener counts as due from its registration to the first resync, which is never if the informer has none",
+			informertest.TransformsOnce:        "the initial events of a streaming list are transformed on their way into a temporary store and again into the queue",
+			informertest.ResyncsDespiteRelists: "the resync timer starts over with each round of list and watch",
+		},
+	})
+}
+
+// surviveOriginalPanics does for client-go what the name says; nothing is logged.
+func surviveOriginalPanics() (restore func()) {
+	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
+	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
+	return func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers }
+}
+
+// originalInformer is client-go's shared informer behind the contract's methods.
+type originalInformer struct {
+	cache.SharedIndexInformer
+}
+
+func newOriginalInformer(t testing.TB, source *informertest.Source, cfg informertest.InformerConfig) informertest.Informer {
+	opts := cache.SharedIndexInformerOptions{ResyncPeriod: cfg.ResyncPeriod}
+	if cfg.Index != nil {
+		opts.Indexers = cache.Indexers{"contract": func(obj any) ([]string, error) {
+			key, err := cache.MetaNamespaceKeyFunc(obj)
+			return nil, errors.Join(err, cfg.Index(key))
+		}}
+	}
+	original := cache.NewSharedIndexInformerWithOptions(originalSource{source}, &metav1.PartialObjectMetadata{}, opts)
+	informer := originalInformer{original}
+	if cfg.Transform != nil {
+		if err := informer.SetTransform(cfg.Transform); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell := func(_ context.Context, _ *cache.Reflector, err error) {
+		if cfg.OnError != nil {
+			cfg.OnError(err)
+		}
+	}
+	if err := informer.SetWatchErrorHandlerWithContext(tell); err != nil {
+		t.Fatal(err)
+	}
+	return informer
+}
+
+func (o originalInformer) Run(ctx context.Context) error {
+	o.RunWithContext(ctx)
+	return nil
+}
+
+func (o originalInformer) SetTransform(transform func(string) (string, error)) error {
+	return o.SharedIndexInformer.SetTransform(func(obj any) (any, error) {
+		changed := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		value, err := transform(originalValue(changed))
+		changed.Labels[informertest.ValueLabel] = value
+		return changed, err
+	})
+}
+
+func (o originalInformer) Content() map[string]string {
+	out := map[string]string{}
+	for _, obj := range o.GetStore().List() {
+		out[originalKey(obj)] = originalValue(obj)
+	}
+	return out
+}
+
+func (o originalInformer) AddEventHandler(h func(informertest.Event), resync time.Duration) (informertest.Registration, error) {
+	var opts cache.HandlerOptions
+	if resync != 0 {
+		period := max(resync, 0)
+		opts.ResyncPeriod = &period
+	}
+	r, err := o.AddEventHandlerWithOptions(originalHandler(h), opts)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (o originalInformer) RemoveEventHandler(r informertest.Registration) error {
+	return o.SharedIndexInformer.RemoveEventHandler(r.(cache.ResourceEventHandlerRegistration))
+}
+
+func originalHandler(h func(informertest.Event)) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			h(informertest.Event{Kind: "add", Key: originalKey(obj), New: originalValue(obj), InitialList: initial})
+		},
+		UpdateFunc: func(old, obj any) {
+			h(informertest.Event{Kind: "update", Key: originalKey(obj), Old: originalValue(old), New: originalValue(obj)})
+		},
+		DeleteFunc: func(obj any) {
+			event := informertest.Event{Kind: "delete", Key: originalKey(obj)}
+			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj, event.FinalStateUnknown = tombstone.Obj, true
+			}
+			event.Old = originalValue(obj)
+			h(event)
+		},
+	}
+}
+
+func originalKey(obj any) string {
+	key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	return key
+}
+
+func originalValue(obj any) string {
+	return obj.(*metav1.PartialObjectMetadata).Labels[informertest.ValueLabel]
+}
+
+// originalSource is the source as client-go's ListerWatcher.
+type originalSource struct{ source *informertest.Source }
+
+func (s originalSource) List(opts metav1.ListOptions) (runtime.Object, error) {
+	return s.ListWithContext(context.Background(), opts)
+}
+
+func (s originalSource) ListWithContext(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+	list, err := s.source.List(ctx, originalOptions(opts))
+	if err != nil {
+		return nil, originalError(err)
+	}
+	out := &metav1.PartialObjectMetadataList{}
+	out.ResourceVersion, out.Continue = list.ResourceVersion, list.Continue
+	for _, item := range list.Items {
+		out.Items = append(out.Items, *originalObject(item))
+	}
+	return out, nil
+}
+
+func (s originalSource) Watch(opts metav1.ListOptions) (watch.Interface, error) {
+	return s.WatchWithContext(context.Background(), opts)
+}
+
+func (s originalSource) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	watcher, err := s.source.Watch(ctx, originalOptions(opts))
+	if err != nil {
+		return nil, originalError(err)
+	}
+	w := &originalWatch{watcher: watcher, events: make(chan watch.Event), stopped: make(chan struct{})}
+	go w.pump()
+	return w, nil
+}
+
+// originalWatch makes a channel of a watcher that is pulled.
+type originalWatch struct {
+	watcher api.Watcher[*api.PartialObjectMetadata]
+	events  chan watch.Event
+	stopped chan struct{}
+	once    sync.Once
+}
+
+func (w *originalWatch) ResultChan() <-chan watch.Event { return w.events }
+
+// Stop may be called more than once: by the reflector's streaming list and by its watch.
+func (w *originalWatch) Stop() {
+	w.watcher.Stop()
+	w.once.Do(func() { close(w.stopped) })
+}
+
+// pump ends when the stream does, or with Stop.
+func (w *originalWatch) pump() {
+	defer close(w.events)
+	for {
+		event, err := w.watcher.Next()
+		if err != nil {
+			return
+		}
+		select {
+		case w.events <- originalEvent(event):
+		case <-w.stopped:
+			return
+		}
+	}
+}
+
+func originalEvent(event api.WatchEvent[*api.PartialObjectMetadata]) watch.Event {
+	out := watch.Event{Type: watch.EventType(event.Type)}
+	switch event.Type {
+	case api.WatchError:
+		out.Object = convert(event.Status, &metav1.Status{})
+	case api.WatchBookmark:
+		bookmark := &metav1.PartialObjectMetadata{}
+		bookmark.ResourceVersion = event.ResourceVersion
+		if event.InitialEventsEnd {
+			bookmark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+		}
+		out.Object = bookmark
+	default:
+		out.Object = originalObject(event.Object)
+	}
+	return out
+}
+
+func originalObject(obj *api.PartialObjectMetadata) *metav1.PartialObjectMetadata {
+	return convert(obj, &metav1.PartialObjectMetadata{})
+}
+
+func originalOptions(opts metav1.ListOptions) api.ListOptions {
+	out := api.ListOptions{
+		ResourceVersion:      opts.ResourceVersion,
+		ResourceVersionMatch: api.ResourceVersionMatch(opts.ResourceVersionMatch),
+		Limit:                opts.Limit,
+		Continue:             opts.Continue,
+		AllowWatchBookmarks:  opts.AllowWatchBookmarks,
+		SendInitialEvents:    opts.SendInitialEvents != nil && *opts.SendInitialEvents,
+	}
+	if opts.TimeoutSeconds != nil {
+		out.TimeoutSeconds = *opts.TimeoutSeconds
+	}
+	return out
+}
+
+// originalError makes client-go recognise a refusal.
+func originalError(err error) error {
+	var status *api.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: *convert(&status.Status, &metav1.Status{})}
+}
+
+// convert carries a value over by way of its JSON.
+func convert[T any](from any, into T) T {
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		panic(err) // both sides are types of the API
+	}
+	return into
+}
