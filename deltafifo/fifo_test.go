@@ -1,7 +1,12 @@
 package deltafifo_test
 
 import (
+	"errors"
+	"runtime"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
@@ -10,6 +15,7 @@ import (
 type (
 	object = deltafifotest.Object
 	deltas = deltafifo.Deltas[*deltafifotest.Object]
+	delta  = deltafifo.Delta[*deltafifotest.Object]
 )
 
 var obj = deltafifotest.Obj
@@ -18,4 +24,184 @@ func TestContract(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return deltafifo.New(cfg) },
 	})
+}
+
+// newQueue returns a queue and the consumer that it knows.
+func newQueue(known ...*object) (*deltafifo.DeltaFIFO[*object], *deltafifotest.Consumer) {
+	store := deltafifotest.NewConsumer(known...)
+	return deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store}), store
+}
+
+// waiting returns what Pop would hand out, without processing it: it takes everything out.
+func waiting(t *testing.T, queue *deltafifo.DeltaFIFO[*object]) []string {
+	t.Helper()
+	require.NoError(t, queue.Check())
+	texts := []string{}
+	for queue.Len() > 0 {
+		_, err := queue.Pop(func(key string, d deltas, _ bool) error {
+			texts = append(texts, key+": "+deltafifotest.DescribeAll(d))
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	return texts
+}
+
+func TestNewNeedsAKeyFunc(t *testing.T) {
+	assert.Panics(t, func() { deltafifo.New(deltafifo.Config[*object]{}) })
+}
+
+func TestOldestAndNewest(t *testing.T) {
+	d := deltas{{Type: deltafifo.Added, Object: obj("a", 1)}, {Type: deltafifo.Updated, Object: obj("a", 2)}}
+	oldest, ok := d.Oldest()
+	assert.True(t, ok)
+	assert.Equal(t, d[0], oldest)
+	newest, ok := d.Newest()
+	assert.True(t, ok)
+	assert.Equal(t, d[1], newest)
+	_, ok = deltas{}.Oldest()
+	assert.False(t, ok)
+	_, ok = deltas{}.Newest()
+	assert.False(t, ok)
+}
+
+func TestKeyOf(t *testing.T) {
+	queue, _ := newQueue()
+	key, err := queue.KeyOf(deltas{{Type: deltafifo.Added, Object: obj("a", 1)}})
+	assert.NoError(t, err)
+	assert.Equal(t, "a", key)
+
+	key, err = queue.KeyOf(deltas{{Type: deltafifo.Deleted, Tombstone: &deltafifo.DeletedFinalStateUnknown[*object]{Key: "b"}}})
+	assert.NoError(t, err)
+	assert.Equal(t, "b", key, "from the tombstone, which may have no object")
+
+	_, err = queue.KeyOf(nil)
+	assert.ErrorIs(t, err, deltafifo.ErrZeroLengthDeltas)
+	_, err = queue.KeyOf(deltas{{Type: deltafifo.Added, Object: obj("", 1)}})
+	assert.ErrorIs(t, err, deltafifotest.ErrNameless)
+	_, isKeyError := errors.AsType[*deltafifo.KeyError](err)
+	assert.True(t, isKeyError)
+}
+
+// Objects can be Secrets: an error's text says what kind of thing it was and not what is in it.
+func TestErrorsDoNotShowObjects(t *testing.T) {
+	type secret struct{ password string }
+	queue := deltafifo.New(deltafifo.Config[*secret]{
+		KeyFunc: func(*secret) (string, error) { return "", errors.New("no name") },
+	})
+	err := queue.Add(&secret{"hunter2"})
+	assert.EqualError(t, err, "deltafifo: cannot compute a key for an object of type *deltafifo_test.secret: no name")
+
+	queue = deltafifo.New(deltafifo.Config[*secret]{
+		KeyFunc:   func(*secret) (string, error) { return "ns/name", nil },
+		Transform: func(*secret) (*secret, error) { return nil, errors.New("too strange") },
+	})
+	err = queue.Add(&secret{"hunter2"})
+	assert.EqualError(t, err, `deltafifo: cannot transform object "ns/name": too strange`)
+
+	assert.EqualError(t, &deltafifo.ErrRequeue{Err: errors.New("why")}, "why")
+	assert.EqualError(t, &deltafifo.ErrRequeue{}, "deltafifo: the process function asked for the item to be put back")
+}
+
+func TestProcessMayCallTheQueue(t *testing.T) {
+	queue, store := newQueue(obj("known", 1))
+	require.NoError(t, queue.Add(obj("a", 1)))
+	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
+		assert.NoError(t, queue.Update(obj("a", 2)))
+		assert.NoError(t, queue.Resync())
+		assert.Equal(t, 2, queue.Len())
+		assert.True(t, queue.HasSynced())
+		assert.False(t, queue.IsClosed())
+		assert.Equal(t, "a", queue.Snapshot().InFlight.Key)
+		assert.NoError(t, queue.Check())
+		return store.Process(key, d, initial)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a: Updated a@2", "known: Sync known@1"}, waiting(t, queue))
+}
+
+func TestRequeuedDeltasTakeThePlaceOfTheNewerOnes(t *testing.T) {
+	queue, _ := newQueue()
+	require.NoError(t, queue.Add(obj("a", 1)))
+	_, err := queue.Pop(func(string, deltas, bool) error {
+		require.NoError(t, queue.Add(obj("b", 1)))
+		require.NoError(t, queue.Update(obj("a", 2)))
+		require.NoError(t, queue.Add(obj("c", 1)))
+		return &deltafifo.ErrRequeue{}
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"b: Added b@1", "a: Added a@1, Updated a@2", "c: Added c@1"}, waiting(t, queue))
+}
+
+// What Pop has returned is the caller's, whatever happens to the copy that was put back.
+func TestReturnedDeltasDoNotChange(t *testing.T) {
+	queue, _ := newQueue(obj("a", 1))
+	require.NoError(t, queue.Replace(nil, "1"))
+	back := func(string, deltas, bool) error { return &deltafifo.ErrRequeue{} }
+	returned, err := queue.Pop(back)
+	require.NoError(t, err)
+	require.NoError(t, queue.Delete(obj("a", 2))) // takes the place of the tombstone
+	require.NoError(t, queue.Add(obj("a", 3)))
+	assert.Equal(t, "Deleted a@1 (inferred)", deltafifotest.DescribeAll(returned))
+	assert.Equal(t, []string{"a: Deleted a@2, Added a@3"}, waiting(t, queue))
+}
+
+// A process function that ends its goroutine, as t.FailNow does, must not block the queue.
+func TestProcessMayEndItsGoroutine(t *testing.T) {
+	queue, _ := newQueue()
+	require.NoError(t, queue.Replace([]*object{obj("a", 1)}, "1"))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = queue.Pop(func(string, deltas, bool) error {
+			runtime.Goexit()
+			return nil
+		})
+	}()
+	<-done
+	assert.True(t, queue.HasSynced())
+	assert.NoError(t, queue.Check())
+	require.NoError(t, queue.Add(obj("b", 1)))
+	assert.Equal(t, []string{"b: Added b@1"}, waiting(t, queue))
+}
+
+// A Sync can be in hand when the first list comes. The key counts as initial if the list or its
+// tombstone puts it into the line, and no longer if the tombstone turns out to be no news.
+func TestFirstListWhileASyncIsInHand(t *testing.T) {
+	queue, store := newQueue(obj("a", 1))
+	require.NoError(t, queue.Resync())
+	_, err := queue.Pop(func(string, deltas, bool) error {
+		require.NoError(t, queue.Replace(nil, "1"))
+		assert.Equal(t, 1, queue.Snapshot().InitialLeft)
+		return store.Process("a", deltas{{Type: deltafifo.Deleted, Object: obj("a", 1)}}, false)
+	})
+	require.NoError(t, err)
+	assert.NoError(t, queue.Check())
+	assert.Zero(t, queue.Len())
+	assert.True(t, queue.HasSynced())
+}
+
+func TestSnapshot(t *testing.T) {
+	queue, _ := newQueue()
+	assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, queue.Snapshot())
+
+	require.NoError(t, queue.Replace([]*object{obj("a", 1), obj("b", 1)}, "1"))
+	require.NoError(t, queue.Update(obj("b", 2)))
+	require.NoError(t, queue.Add(obj("c", 1)))
+	_, err := queue.Pop(func(string, deltas, bool) error {
+		assert.Equal(t, deltafifo.Snapshot{
+			Waiting: []deltafifo.KeySnapshot{
+				{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Replaced, deltafifo.Updated}, IsInInitialList: true},
+				{Key: "c", Types: []deltafifo.DeltaType{deltafifo.Added}},
+			},
+			InFlight:    &deltafifo.KeySnapshot{Key: "a", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
+			InitialLeft: 2,
+		}, queue.Snapshot())
+		return nil
+	})
+	require.NoError(t, err)
+
+	queue.Close()
+	waiting(t, queue)
+	assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true}, queue.Snapshot())
 }

@@ -13,7 +13,7 @@ import (
 	"orrery/deltafifo/deltafifotest"
 )
 
-// TestScenarios plays the scripts in testdata. Each is headed by the incident that it reproduces
+// TestScenarios plays the scripts in testdata/scenarios. Each is headed by the incident that it reproduces
 // and needs no knowledge of Go; the words are
 //
 //	known a@1 b@3    begin with a consumer that holds these objects
@@ -28,7 +28,7 @@ import (
 //
 // What is shown is what happened, in order, and the state at the end.
 func TestScenarios(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		var s *scenario
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd != "do" {

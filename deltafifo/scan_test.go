@@ -1,0 +1,135 @@
+package deltafifo_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/deltafifo/deltafifotest"
+)
+
+// readWhile is a store during whose reading something else happens: after the keys were listed
+// and before any is looked up.
+type readWhile struct {
+	*deltafifotest.Consumer
+	happens func()
+}
+
+func (r *readWhile) ListKeys() []string {
+	keys := r.Consumer.ListKeys()
+	if happens := r.happens; happens != nil {
+		r.happens = nil
+		happens()
+	}
+	return keys
+}
+
+// Replace and Resync read the store without any lock. These tests let a consumer take keys just
+// then, so that what was read is wrong when it is used.
+func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		known  []*object
+		before func(*deltafifo.DeltaFIFO[*object]) error
+		pops   int // while the store is read
+		call   func(*deltafifo.DeltaFIFO[*object]) error
+		want   []string
+	}{
+		{
+			name:   "a list buries what was added to the store meanwhile",
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
+			want:   []string{"a: Deleted a@1 (inferred)"},
+		},
+		{
+			name:   "and does not bury what left it meanwhile",
+			known:  []*object{obj("a", 1)},
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("b", 1)}, "1") },
+			want:   []string{"b: Replaced b@1"},
+		},
+		{
+			name:   "a tombstone holds what the store holds now",
+			known:  []*object{obj("a", 1)},
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
+			want:   []string{"a: Deleted a@2 (inferred)"},
+		},
+		{
+			name:   "what is listed is not buried though it was taken",
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
+			want:   []string{"a: Replaced a@2"},
+		},
+		{
+			name:   "a resync does not tell the state from before",
+			known:  []*object{obj("a", 1), obj("b", 1)},
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Resync() },
+			want:   []string{"b: Sync b@1"},
+		},
+		{
+			name:   "a resync does not bring back what was deleted",
+			known:  []*object{obj("a", 1)},
+			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Delete(obj("a", 2)) },
+			pops:   1,
+			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Resync() },
+			want:   []string{},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			store := &readWhile{Consumer: deltafifotest.NewConsumer(test.known...)}
+			queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+			require.NoError(t, test.before(queue))
+			store.happens = func() {
+				for range test.pops {
+					_, err := queue.Pop(store.Process)
+					require.NoError(t, err)
+				}
+			}
+			require.NoError(t, test.call(queue))
+			assert.Equal(t, test.want, waiting(t, queue))
+		})
+	}
+}
+
+// In hand when the reading began, put into the store while it went on.
+func TestInHandWhenTheReadingBegan(t *testing.T) {
+	store := &readWhile{Consumer: deltafifotest.NewConsumer()}
+	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+	require.NoError(t, queue.Add(obj("a", 1)))
+
+	taken, goOn, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = queue.Pop(func(key string, d deltas, initial bool) error {
+			close(taken)
+			<-goOn
+			return store.Process(key, d, initial)
+		})
+	}()
+	<-taken
+	store.happens = func() {
+		close(goOn)
+		<-done
+	}
+	require.NoError(t, queue.Replace(nil, "1"))
+	assert.Equal(t, []string{"a: Deleted a@1 (inferred)"}, waiting(t, queue))
+}
+
+// A store that panics must leave the queue usable.
+func TestAStoreThatPanicsWhileItIsRead(t *testing.T) {
+	store := &readWhile{Consumer: deltafifotest.NewConsumer(obj("a", 1))}
+	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+	store.happens = func() { panic("boom") }
+	assert.PanicsWithValue(t, "boom", func() { _ = queue.Replace(nil, "1") })
+	require.NoError(t, queue.Resync())
+	assert.Equal(t, []string{"a: Sync a@1"}, waiting(t, queue))
+}
