@@ -76,14 +76,24 @@ func (l *list[E]) snapshot() *view[E] {
 	// From here on the writer keeps closed views for us; see own.
 	l.readers.Add(1)
 	defer l.readers.Add(-1)
+	return l.answer(l.ask())
+}
 
+// ask makes the next write close the current view, and returns the epoch that
+// is closed then.
+func (l *list[E]) ask() (want uint64) {
 	// If an epoch was asked for that the writer has not noticed, then nothing
 	// has been written since, and the same question serves us as well.
-	want := l.wanted.Load()
+	want = l.wanted.Load()
 	if l.noticed.Load() >= want {
 		want = l.wanted.Add(1)
 	}
+	return want
+}
 
+// answer returns a view that is closed or will be by the next write, and that
+// shows every write that had ended when want was asked for.
+func (l *list[E]) answer(want uint64) *view[E] {
 	// A write that is under way may have looked at wanted before it moved, and
 	// be changing the current view in place: it is waited for. The writer
 	// enters the gate before it reads wanted, and we have written wanted

@@ -79,28 +79,31 @@ func (x *Indexer[T]) indexError(name string, obj T, err error) error {
 // snapshots returns the buckets of several values at one moment.
 func (x *Indexer[T]) snapshots(g *generation[T], ix *index[T], values []string) []*view[member[T]] {
 	views := make([]*view[member[T]], 0, len(values))
-	take := func() {
+	x.atOneMoment(g, func() {
 		views = views[:0]
 		for _, value := range values {
 			if b := ix.find(value); b != nil {
 				views = append(views, b.members.snapshot())
 			}
 		}
-	}
-	// If no write has come between the first and the last of them, they are
-	// from one moment. Under a storm of writes that may never be the case;
-	// then writers wait for this reader, as long as a few loads take.
+	})
+	return views
+}
+
+// atOneMoment calls read until no write has come in between. Under a storm of
+// writes that may never be the case; then writers wait for this reader, as
+// long as a few loads take.
+func (x *Indexer[T]) atOneMoment(g *generation[T], read func()) {
 	const attempts = 5
 	for range attempts {
 		number := g.gate.pass()
-		if take(); g.gate.unmoved(number) {
-			return views
+		if read(); g.gate.unmoved(number) {
+			return
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	take()
-	return views
+	read()
 }
 
 // union returns the objects of all views, each key once.

@@ -218,28 +218,40 @@ func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 }
 
 // testMovingObject: the object always has one of two labels. Whoever asks for
-// both finds it, once; whoever asks by key finds it.
+// both finds it, once; whoever asks by key finds it. Other labels stand between
+// the two, so that there is time for a move between looking at one and looking
+// at the other.
 func testMovingObject(t *testing.T, impl Implementation) {
-	const moves = 1500
-	x := impl.with(t, pod("a", "mover", "", "left"))
-	wanted := pod("", "anything", "", "left", "right")
+	const moves, others = 1500, 40
+	x := impl.empty()
+	labels := []string{"left"}
+	for i := range others {
+		label := fmt.Sprintf("other-%d", i)
+		labels = append(labels, label)
+		require.NoError(t, x.Add(pod("a", label, "", label)))
+	}
+	labels = append(labels, "right")
+	move := func(label string) {
+		require.NoError(t, x.Update(pod("a", "mover", "", label)))
+	}
+	move("left")
 	whileReading(t, func() {
 		for i := range moves {
-			label := []string{"left", "right"}[i%2]
-			require.NoError(t, x.Update(pod("a", "mover", "", label)))
+			label := []string{"right", "left"}[i%2]
+			move(label)
 			found, _ := x.ByIndex("label", label)
 			assert.Len(t, found, 1)
 		}
 	},
 		func() string {
-			found, err := x.Index("label", wanted)
-			if err != nil || len(found) != 1 {
-				return fmt.Sprintf("Index: %v, %v", found, err)
+			found, err := x.Index("label", pod("", "anything", "", labels...))
+			if err != nil || len(found) != others+1 {
+				return fmt.Sprintf("Index: %d objects, %v", len(found), err)
 			}
 			return ""
 		},
 		func() string {
-			if values := x.ListIndexFuncValues("label"); len(values) != 1 {
+			if values := x.ListIndexFuncValues("label"); len(values) != others+1 {
 				return fmt.Sprintf("ListIndexFuncValues: %q", values)
 			}
 			return ""
