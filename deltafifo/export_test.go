@@ -6,3 +6,10 @@ func (f *DeltaFIFO[T]) Check() error {
 	defer f.mu.Unlock()
 	return f.checkLocked()
 }
+
+// Reading reports whether taken keys are written down because known objects are being read.
+func (f *DeltaFIFO[T]) Reading() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.popped != nil
+}

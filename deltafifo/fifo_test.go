@@ -3,7 +3,9 @@ package deltafifo_test
 import (
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -179,6 +181,52 @@ func TestFirstListWhileASyncIsInHand(t *testing.T) {
 	assert.NoError(t, queue.Check())
 	assert.Zero(t, queue.Len())
 	assert.True(t, queue.HasSynced())
+}
+
+// Put back in the same situation, it stays initial because of the list and not because of the Sync.
+func TestFirstListWhileASyncIsInHandThatIsPutBack(t *testing.T) {
+	queue, _ := newQueue(obj("a", 1))
+	require.NoError(t, queue.Resync())
+	_, err := queue.Pop(func(string, deltas, bool) error {
+		require.NoError(t, queue.Replace([]*object{obj("a", 2)}, "1"))
+		return &deltafifo.ErrRequeue{}
+	})
+	require.NoError(t, err)
+	assert.False(t, queue.HasSynced())
+	assert.Equal(t, []string{"a: Sync a@1, Replaced a@2"}, waiting(t, queue))
+	assert.True(t, queue.HasSynced())
+}
+
+// ErrFIFOClosed means that all is done, also what another Pop has in hand; and then everybody
+// learns it.
+func TestClosedWhileAnotherPopIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue, store := newQueue()
+		require.NoError(t, queue.Add(obj("a", 1)))
+		goOn := make(chan struct{})
+		go func() {
+			_, _ = queue.Pop(func(key string, d deltas, initial bool) error {
+				<-goOn
+				return store.Process(key, d, initial)
+			})
+		}()
+		synctest.Wait()
+		var over atomic.Int32
+		for range 3 {
+			go func() {
+				_, err := queue.Pop(store.Process)
+				assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
+				assert.Equal(t, []string{"a@1"}, store.Objects())
+				over.Add(1)
+			}()
+		}
+		queue.Close()
+		synctest.Wait()
+		assert.Zero(t, over.Load())
+		close(goOn)
+		synctest.Wait()
+		assert.EqualValues(t, 3, over.Load())
+	})
 }
 
 func TestSnapshot(t *testing.T) {

@@ -69,6 +69,9 @@ func TestABusyLineReusesItsPlaces(t *testing.T) {
 	}
 	assert.Equal(t, 2, l.len())
 	assert.Less(t, cap(l.order), 16)
+	for _, r := range l.order[len(l.order):cap(l.order)] {
+		assert.Nil(t, r, "a place that is not in use keeps a record alive")
+	}
 }
 
 // A line against a plain slice of keys and a map of values.

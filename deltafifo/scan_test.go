@@ -95,6 +95,7 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 				}
 			}
 			require.NoError(t, test.call(queue))
+			assert.False(t, queue.Reading(), "taken keys would be written down for ever")
 			assert.Equal(t, test.want, waiting(t, queue))
 		})
 	}
@@ -130,6 +131,7 @@ func TestAStoreThatPanicsWhileItIsRead(t *testing.T) {
 	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 	store.happens = func() { panic("boom") }
 	assert.PanicsWithValue(t, "boom", func() { _ = queue.Replace(nil, "1") })
+	assert.False(t, queue.Reading())
 	require.NoError(t, queue.Resync())
 	assert.Equal(t, []string{"a: Sync a@1"}, waiting(t, queue))
 }

@@ -2,6 +2,7 @@ package deltafifotest
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,17 @@ var resyncTests = []behaviour{
 		queue.Close()
 		_, err := queue.Pop(NewConsumer().Process)
 		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
+	}},
+	{"WakesAPop", func(t *testing.T, impl Implementation) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, impl, Obj("a", 1))
+			text := ""
+			go func() { text = r.pop() }()
+			synctest.Wait()
+			r.resync()
+			synctest.Wait()
+			assert.Equal(t, "a: Sync a@1", text)
+		})
 	}},
 	{"IsNoPopulation", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
