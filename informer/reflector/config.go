@@ -77,7 +77,7 @@ type Config[T any] struct {
 	// repairs without that (a watch that ends, or that cannot be opened because nobody answers) is told to
 	// Trace.BackOff and Trace.WatchEnded only, and so is a streaming list that is replaced by a plain one.
 	//
-	// It runs on the goroutine of Run and holds the Reflector up while it runs. ctx is Run's.
+	// It holds the Reflector up while it runs, like a hook of Trace. ctx ends with Run's.
 	WatchErrorHandler func(ctx context.Context, err error)
 	// Trace shows what happens inside. See [Trace].
 	Trace *Trace

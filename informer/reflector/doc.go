@@ -22,7 +22,8 @@
 // Inputs are answers, events and times that have come; effects are requests, calls of the store and timers. The file
 // table.go is all of its behaviour, one transition a line. Around it is a shell, the type Reflector, which owns what the machine
 // must not have and decides nothing. The shape is that of etcd's raft package, the five-state watcher of kube-rs is a
-// relative. The original in client-go does the same with nested loops.
+// relative. The original in client-go does the same with nested loops. In the article on the controller manager the
+// Reflector is the part of the informer's controller that feeds the DeltaFIFO.
 //
 // The initial state can come as a stream of events as well (KEP-3157, streaming lists): it spares the server a large
 // answer. If the server does not do that the state is listed.

@@ -30,7 +30,7 @@ func (r *Reflector[T]) list(op operation) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopping(op) {
+	if r.stoppingLocked(op) {
 		return
 	}
 	r.page = page
@@ -46,7 +46,7 @@ func (r *Reflector[T]) open(op operation) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopping(op) {
+	if r.stoppingLocked(op) {
 		watcher.Stop()
 		return
 	}
@@ -72,7 +72,7 @@ func (r *Reflector[T]) read(op operation) {
 func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error) (readOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.operation.id != op.id || err != nil && r.stopping(op) {
+	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
 	}
 	r.event = event
@@ -99,14 +99,14 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 func (r *Reflector[T]) outcome(op operation, in input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.stopping(op) {
+	if !r.stoppingLocked(op) {
 		r.handleLocked(in)
 	}
 }
 
-// stopping tells that the outcome of op does not matter any more: the operation was replaced, or Run has to end
-// and everything fails for that reason. Called with the lock.
-func (r *Reflector[T]) stopping(op operation) bool {
+// stoppingLocked tells that the outcome of op does not matter any more: the operation was replaced, or Run has to end
+// and everything fails for that reason.
+func (r *Reflector[T]) stoppingLocked(op operation) bool {
 	return r.operation.id != op.id || r.ctx.Err() != nil
 }
 
@@ -127,7 +127,7 @@ func statusError(status *api.Status) error {
 	return api.NewStatusError(*status)
 }
 
-// request replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
+// requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
 // one before has opened.
 func (r *Reflector[T]) requestLocked(e effect) {
 	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options}

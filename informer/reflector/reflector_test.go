@@ -3,8 +3,7 @@ package reflector_test
 import (
 	"context"
 	"errors"
-	"io"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,117 +15,6 @@ import (
 	"orrery/informer/reflector"
 	"orrery/restclient/api"
 )
-
-// memory is a store for tests. The Reflector never makes two calls at once, which busy checks.
-type memory struct {
-	t    testing.TB
-	busy sync.Mutex
-
-	mu       sync.Mutex
-	content  map[string]*api.Namespace
-	versions []string // of Replace
-	resyncs  int
-	onCall   func(op string) error
-}
-
-func newMemory(t testing.TB) *memory { return &memory{t: t, content: map[string]*api.Namespace{}} }
-
-func (m *memory) call(op string, do func()) error {
-	if !m.busy.TryLock() {
-		m.t.Error("two calls of the store at once")
-		return nil
-	}
-	defer m.busy.Unlock()
-	if m.onCall != nil {
-		if err := m.onCall(op); err != nil {
-			return err
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	do()
-	return nil
-}
-
-func (m *memory) Add(ns *api.Namespace) error {
-	return m.call("Add", func() { m.content[ns.Name] = ns })
-}
-
-func (m *memory) Update(ns *api.Namespace) error {
-	return m.call("Update", func() { m.content[ns.Name] = ns })
-}
-
-func (m *memory) Delete(ns *api.Namespace) error {
-	return m.call("Delete", func() { delete(m.content, ns.Name) })
-}
-
-func (m *memory) Replace(items []*api.Namespace, rv string) error {
-	return m.call("Replace", func() {
-		clear(m.content)
-		for _, ns := range items {
-			m.content[ns.Name] = ns
-		}
-		m.versions = append(m.versions, rv)
-	})
-}
-
-func (m *memory) Resync() error { return m.call("Resync", func() { m.resyncs++ }) }
-
-// state returns name -> resourceVersion.
-func (m *memory) state() map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return versions(m.content)
-}
-
-func versions(objects map[string]*api.Namespace) map[string]string {
-	out := map[string]string{}
-	for name, ns := range objects {
-		out[name] = ns.ResourceVersion
-	}
-	return out
-}
-
-func nameOf(ns *api.Namespace) (string, error) { return ns.Name, nil }
-
-// fixture is a Reflector between a fake source and a store in memory.
-type fixture struct {
-	source *informertest.FakeSource[*api.Namespace]
-	store  *memory
-	config reflector.Config[*api.Namespace]
-	*reflector.Reflector[*api.Namespace]
-}
-
-func newFixture(t testing.TB) *fixture {
-	f := &fixture{source: informertest.NewNamespaceSource(), store: newMemory(t)}
-	f.config = reflector.Config[*api.Namespace]{Name: "namespaces", ListerWatcher: f.source, Store: f.store, DisableWatchList: true}
-	return f
-}
-
-// run starts the Reflector. stop ends it and waits for its end.
-func (f *fixture) run() (stop func()) {
-	f.Reflector = reflector.New(f.config)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.Run(ctx)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
-func (f *fixture) requests(verb string) []informertest.Request {
-	var out []informertest.Request
-	for _, r := range f.source.Requests() {
-		if r.Verb == verb {
-			out = append(out, r)
-		}
-	}
-	return out
-}
 
 // TestWatchTimeoutsAreDrawnByLot: between five and ten minutes, whole seconds, not all the same.
 func TestWatchTimeoutsAreDrawnByLot(t *testing.T) {
@@ -242,22 +130,23 @@ func TestRunWithAnEndedContext(t *testing.T) {
 func TestShouldResyncIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		asked, wanted := 0, false
+		var asked atomic.Int32
+		var wanted atomic.Bool
 		var traced []error
 		f.config.ResyncPeriod = time.Minute
-		f.config.ShouldResync = func() bool { asked++; return wanted }
+		f.config.ShouldResync = func() bool { asked.Add(1); return wanted.Load() }
 		f.config.Trace = &reflector.Trace{Resync: func(err error) { traced = append(traced, err) }}
 		stop := f.run()
 		time.Sleep(150 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, 2, asked)
-		assert.Zero(t, f.store.resyncs)
-		wanted = true
+		assert.EqualValues(t, 2, asked.Load())
+		assert.Zero(t, f.store.resynced())
+		wanted.Store(true)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		stop()
-		assert.Equal(t, 3, asked)
-		assert.Equal(t, 1, f.store.resyncs)
+		assert.EqualValues(t, 3, asked.Load())
+		assert.Equal(t, 1, f.store.resynced())
 		assert.Equal(t, []error{nil}, traced)
 	})
 }
@@ -273,7 +162,7 @@ func TestResyncDoesNotDisturbAStream(t *testing.T) {
 			f.source.Add(informertest.Namespace("a"))
 		}
 		synctest.Wait()
-		assert.Equal(t, 54, f.store.resyncs)
+		assert.Equal(t, 54, f.store.resynced())
 		assert.Len(t, f.requests("watch"), 1)
 		stop()
 	})
@@ -358,26 +247,6 @@ func TestStrangeEvents(t *testing.T) {
 		assert.ErrorContains(t, f.Snapshot().LastError, "an ERROR event without a status")
 		stop()
 	})
-}
-
-// scripted is a lister-watcher made of two functions.
-type scripted struct {
-	list  func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error)
-	watch func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error)
-}
-
-func (s scripted) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
-	return s.list(ctx, opts)
-}
-
-func (s scripted) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-	return s.watch(ctx, opts)
-}
-
-func listOf(rv, token string, items ...*api.Namespace) *api.List[*api.Namespace] {
-	list := &api.List[*api.Namespace]{Items: items}
-	list.ResourceVersion, list.Continue = rv, token
-	return list
 }
 
 // TestListsThatCannotBeUsed: without a version no watch can follow; with a token that does not lead on, the pages never end.
@@ -466,106 +335,5 @@ func TestPositionAfterAListAtZero(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "5", f.LastSyncResourceVersion())
 		stop()
-	})
-}
-
-// TestHandlersMayLookInside: hooks, the error handler and the store may ask the Reflector for its state.
-func TestHandlersMayLookInside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		var phases []reflector.Phase
-		look := func() { phases = append(phases, f.Snapshot().Phase); f.LastSyncResourceVersion() }
-		f.config.WatchErrorHandler = func(context.Context, error) { look() }
-		f.config.Trace = &reflector.Trace{BackOff: func(time.Duration, error) { look() }}
-		f.store.onCall = func(string) error { look(); return nil }
-		f.source.FailList(io.ErrUnexpectedEOF)
-		stop := f.run()
-		synctest.Wait()
-		assert.Equal(t, []reflector.Phase{reflector.PhaseListing, reflector.PhaseListing}, phases, "the state before the step")
-		waiting := f.Snapshot()
-		assert.Equal(t, reflector.PhaseBackingOff, waiting.Phase)
-		assert.Equal(t, 1, waiting.Failures)
-		assert.Greater(t, time.Until(waiting.NextAttempt), 799*time.Millisecond)
-		assert.LessOrEqual(t, time.Until(waiting.NextAttempt), 1600*time.Millisecond)
-		time.Sleep(2 * time.Second)
-		assert.Equal(t, "1", f.LastSyncResourceVersion())
-		assert.Zero(t, f.Snapshot().NextAttempt)
-		stop()
-	})
-}
-
-// TestTheHandlerMayStopTheReflector: a program that gives up when it is forbidden to list cancels from its handler.
-func TestTheHandlerMayStopTheReflector(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		f.source.FailList(informertest.StatusError(403, api.ReasonForbidden, "no"))
-		ctx, cancel := context.WithCancel(context.Background())
-		f.config.WatchErrorHandler = func(_ context.Context, err error) {
-			assert.True(t, api.IsForbidden(err))
-			cancel()
-		}
-		reflector.New(f.config).Run(ctx)
-		assert.Len(t, f.requests("list"), 1)
-	})
-}
-
-func TestTraceTellsTheStory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		var phases []string
-		var pages []reflector.PageInfo
-		var lists []reflector.ListInfo
-		var started []string
-		var marks []string
-		f.config.PageSize = 2
-		f.config.Trace = &reflector.Trace{
-			StateChanged: func(from, to reflector.Phase, on reflector.Input) {
-				phases = append(phases, from.String()+" -"+on.String()+"-> "+to.String())
-			},
-			PageListed:   func(p reflector.PageInfo) { pages = append(pages, p) },
-			Listed:       func(l reflector.ListInfo) { lists = append(lists, l) },
-			WatchStarted: func(o api.ListOptions) { started = append(started, o.ResourceVersion) },
-			Bookmark:     func(rv string, initial bool) { marks = append(marks, rv) },
-		}
-		f.source.SetPaging(true)
-		f.source.SetLatency(time.Second)
-		for _, name := range []string{"a", "b", "c"} {
-			f.source.Add(informertest.Namespace(name))
-		}
-		stop := f.run()
-		time.Sleep(5 * time.Second)
-		f.source.SendBookmark()
-		synctest.Wait()
-		stop()
-		assert.Equal(t, []string{
-			"Idle -Start-> Listing", "Listing -PageListed-> Replacing", "Replacing -Replaced-> OpeningWatch", "OpeningWatch -Opened-> Watching",
-			"Watching -Stop-> Stopped"}, phases)
-		assert.Equal(t, []reflector.PageInfo{
-			{ResourceVersion: "4", Page: 1, Items: 2, More: true}, {ResourceVersion: "4", Page: 2, Items: 1}}, pages)
-		assert.Equal(t, []reflector.ListInfo{{ResourceVersion: "4", Items: 3, Pages: 2, Duration: 2 * time.Second}}, lists)
-		assert.Equal(t, []string{"4"}, started)
-		assert.Equal(t, []string{"4"}, marks)
-	})
-}
-
-func TestTraceOfAStreamingList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		var lists []reflector.ListInfo
-		var marks []bool
-		events := 0
-		f.config.DisableWatchList, f.config.KeyFunc = false, nameOf
-		f.config.Trace = &reflector.Trace{
-			Listed:   func(l reflector.ListInfo) { lists = append(lists, l) },
-			Bookmark: func(_ string, initial bool) { marks = append(marks, initial) },
-			Event:    func(api.WatchEventType, string) { events++ },
-		}
-		f.source.Add(informertest.Namespace("a"))
-		stop := f.run()
-		synctest.Wait()
-		stop()
-		assert.Equal(t, []reflector.ListInfo{{ResourceVersion: "2", Items: 1, Streamed: true}}, lists)
-		assert.Equal(t, []bool{true}, marks)
-		assert.Equal(t, 1, events)
 	})
 }

@@ -119,7 +119,7 @@ func TestDefect8_13_RelistsDoNotPostponeResyncs(t *testing.T) {
 			f.source.SendError(informertest.Expired("too old"))
 		}
 		synctest.Wait()
-		assert.Equal(t, 6, f.store.resyncs)
+		assert.Equal(t, 6, f.store.resynced())
 		assert.Greater(t, len(f.requests("list")), 14)
 		stop()
 	})

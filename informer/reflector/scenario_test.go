@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +24,7 @@ import (
 //
 // A command is a line; several may follow each other. The commands:
 //
-//	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming, jitter
+//	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
 //	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s
 //	add|modify|delete|lose NAME ..., touch
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
@@ -87,6 +83,15 @@ func (j *journal) note(format string, args ...any) {
 	j.lines = append(j.lines, fmt.Sprintf("%-7s %s", at, fmt.Sprintf(format, args...)))
 }
 
+// take returns what was noted since the last time.
+func (j *journal) take() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lines := j.lines
+	j.lines = nil
+	return lines
+}
+
 func newScenario() *scenario {
 	s := &scenario{source: informertest.NewNamespaceSource(), journal: journal{began: time.Now()}}
 	s.store = &recordingStore{journal: &s.journal, content: map[string]*api.Namespace{}, fail: map[string]bool{}}
@@ -140,303 +145,11 @@ func describe(err error) string {
 }
 
 func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
-	s.lines = nil
 	for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
 		if words := strings.Fields(line); len(words) > 0 {
 			s.command(t, words[0], words[1:])
 			synctest.Wait()
 		}
 	}
-	return strings.Join(s.lines, "\n")
+	return strings.Join(s.take(), "\n")
 }
-
-func (s *scenario) command(t *testing.T, name string, args []string) {
-	switch name {
-	case "config":
-		for _, arg := range args {
-			s.configure(t, arg)
-		}
-	case "server":
-		for _, arg := range args {
-			s.setServer(t, arg)
-		}
-	case "run":
-		s.run()
-	case "stop":
-		s.stop()
-	case "advance":
-		time.Sleep(duration(t, args[0]))
-	case "store":
-		for _, key := range slices.Sorted(maps.Keys(s.store.content)) {
-			s.note("%s@%s", key, s.store.content[key].ResourceVersion)
-		}
-	case "snapshot":
-		shot := s.reflector.Snapshot()
-		s.note("%s at %q, synced=%t, rounds=%d lists=%d watches=%d events=%d bookmarks=%d failures=%d", shot.Phase,
-			shot.ResourceVersion, shot.Synced, shot.Rounds, shot.Lists, shot.Watches, shot.Events, shot.Bookmarks, shot.Failures)
-	default:
-		s.change(t, name, args)
-	}
-}
-
-// change is a command to the server.
-func (s *scenario) change(t *testing.T, name string, args []string) {
-	switch name {
-	case "add":
-		forEach(args, func(arg string) { s.source.Add(informertest.Namespace(arg)) })
-	case "modify":
-		forEach(args, func(arg string) { s.source.Modify(informertest.Namespace(arg)) })
-	case "delete":
-		forEach(args, func(arg string) { require.True(t, s.source.Delete(arg)) })
-	case "lose":
-		forEach(args, s.source.Lose)
-	case "touch":
-		s.source.Touch()
-	case "fail-list":
-		forEach(args, func(arg string) { s.source.FailList(fault(t, arg)) })
-	case "fail-watch":
-		forEach(args, func(arg string) { s.source.FailWatch(fault(t, arg)) })
-	case "fail-store":
-		forEach(args, func(arg string) { s.store.fail[arg] = true })
-	case "cut":
-		s.source.Cut(fault(t, args[0]))
-	case "error":
-		var status *api.StatusError
-		require.ErrorAs(t, fault(t, args[0]), &status)
-		s.source.SendError(status)
-	case "bookmark":
-		s.source.SendBookmark()
-	case "initial-bookmark":
-		s.source.SendInitialBookmark()
-	case "silence":
-		s.source.Silence()
-	case "expire":
-		s.source.Expire()
-	case "many":
-		n, err := strconv.Atoi(args[0])
-		require.NoError(t, err)
-		for i := range n {
-			s.source.Add(informertest.Namespace(fmt.Sprintf("n%03d", i)))
-		}
-	case "add-every":
-		n, err := strconv.Atoi(args[1])
-		require.NoError(t, err)
-		for i := range n {
-			time.Sleep(duration(t, args[0]))
-			s.source.Add(informertest.Namespace(fmt.Sprintf("n%03d", i)))
-		}
-	case "down":
-		s.down(duration(t, args[0]))
-	case "hold":
-		s.release = s.source.Hold()
-	case "release":
-		s.release()
-	default:
-		t.Fatalf("unknown command %q", name)
-	}
-}
-
-// down refuses connections for d and leaves of the journal only the delays.
-func (s *scenario) down(d time.Duration) {
-	over := time.Now().Add(d)
-	s.source.FailWatch(slices.Repeat([]error{syscall.ECONNREFUSED}, int(d/time.Second))...)
-	s.source.Cut(syscall.ECONNRESET)
-	synctest.Wait()
-	time.Sleep(time.Until(over))
-	s.source.ClearFaults()
-	var delays []string
-	for _, line := range s.lines {
-		if _, after, found := strings.Cut(line, "back off "); found {
-			delay, _, _ := strings.Cut(after, ":")
-			delays = append(delays, delay)
-		}
-	}
-	s.lines = []string{strings.Join(delays, " ")}
-}
-
-func (s *scenario) configure(t *testing.T, arg string) {
-	key, value, _ := strings.Cut(arg, "=")
-	switch key {
-	case "page-size":
-		size, err := strconv.Atoi(value)
-		require.NoError(t, err)
-		s.config.PageSize = int64(size)
-	case "idle":
-		s.config.IdleTimeout = duration(t, value)
-	case "resync":
-		s.config.ResyncPeriod = duration(t, value)
-	case "internal-budget":
-		s.config.MaxInternalErrorRetryDuration = duration(t, value)
-	case "streaming":
-		s.config.DisableWatchList = value == "off"
-	default:
-		t.Fatalf("unknown setting %q", key)
-	}
-}
-
-func (s *scenario) setServer(t *testing.T, arg string) {
-	key, value, _ := strings.Cut(arg, "=")
-	switch key {
-	case "streaming":
-		modes := map[string]informertest.StreamingList{
-			"supported": informertest.StreamingSupported, "refused": informertest.StreamingRefused,
-			"ignored": informertest.StreamingIgnored, "no-bookmark": informertest.StreamingWithoutBookmark}
-		mode, known := modes[value]
-		require.True(t, known, value)
-		s.source.SetStreamingList(mode)
-	case "paging":
-		s.source.SetPaging(value == "always")
-	case "latency":
-		s.source.SetLatency(duration(t, value))
-	default:
-		t.Fatalf("unknown setting %q", key)
-	}
-}
-
-func (s *scenario) run() {
-	s.reflector = reflector.New(s.config)
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel, s.done = cancel, make(chan struct{})
-	go func() {
-		defer close(s.done)
-		s.reflector.Run(ctx)
-		s.note("stopped")
-	}()
-}
-
-func (s *scenario) stop() {
-	if s.cancel != nil {
-		s.cancel()
-		<-s.done
-		s.cancel = nil
-	}
-}
-
-func forEach(args []string, do func(string)) {
-	for _, arg := range args {
-		do(arg)
-	}
-}
-
-func duration(t *testing.T, text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	require.NoError(t, err)
-	return d
-}
-
-// fault makes an error of its name in a scenario.
-func fault(t *testing.T, name string) error {
-	name, after, _ := strings.Cut(name, "/")
-	switch name {
-	case "ok", "eof":
-		return nil
-	case "reset":
-		return syscall.ECONNRESET
-	case "refused":
-		return syscall.ECONNREFUSED
-	case "garbage":
-		return errors.New("unintelligible")
-	case "too-large":
-		return informertest.TooLargeResourceVersion(99, 1)
-	}
-	if code, err := strconv.Atoi(name); err == nil {
-		status := informertest.StatusError(code, "", "the server says "+name)
-		if after != "" {
-			status.Status.Details = &api.StatusDetails{RetryAfterSeconds: int(duration(t, after).Seconds())}
-			return api.NewStatusError(status.Status)
-		}
-		return status
-	}
-	return informertest.StatusError(0, api.StatusReason(name), "the server says "+name)
-}
-
-// recordingSource notes the requests.
-type recordingSource struct {
-	*informertest.FakeSource[*api.Namespace]
-	journal *journal
-}
-
-func (r *recordingSource) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
-	r.journal.note("LIST rv=%q%s", opts.ResourceVersion, options(opts))
-	return r.FakeSource.List(ctx, opts)
-}
-
-func (r *recordingSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-	r.journal.note("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
-	return r.FakeSource.Watch(ctx, opts)
-}
-
-func options(opts api.ListOptions) string {
-	var out string
-	if opts.ResourceVersionMatch != "" {
-		out += " match=" + string(opts.ResourceVersionMatch)
-	}
-	if opts.Limit != 0 {
-		out += fmt.Sprintf(" limit=%d", opts.Limit)
-	}
-	if opts.Continue != "" {
-		out += " continue=" + opts.Continue
-	}
-	if opts.SendInitialEvents {
-		out += " sendInitialEvents"
-	}
-	return out
-}
-
-// recordingStore is a store that notes its calls.
-type recordingStore struct {
-	journal *journal
-	content map[string]*api.Namespace
-	fail    map[string]bool
-}
-
-func (s *recordingStore) call(op, text string) error {
-	if s.fail[op] {
-		delete(s.fail, op)
-		s.journal.note("  store.%s %s: failed", op, text)
-		return errors.New("the store is full")
-	}
-	s.journal.note("  store.%s %s", op, text)
-	return nil
-}
-
-func (s *recordingStore) put(op string, ns *api.Namespace) error {
-	if err := s.call(op, ns.Name+"@"+ns.ResourceVersion); err != nil {
-		return err
-	}
-	s.content[ns.Name] = ns
-	return nil
-}
-
-func (s *recordingStore) Add(ns *api.Namespace) error    { return s.put("Add", ns) }
-func (s *recordingStore) Update(ns *api.Namespace) error { return s.put("Update", ns) }
-
-func (s *recordingStore) Delete(ns *api.Namespace) error {
-	if err := s.call("Delete", ns.Name+"@"+ns.ResourceVersion); err != nil {
-		return err
-	}
-	delete(s.content, ns.Name)
-	return nil
-}
-
-func (s *recordingStore) Replace(items []*api.Namespace, rv string) error {
-	names := make([]string, 0, len(items))
-	for _, ns := range items {
-		names = append(names, ns.Name)
-	}
-	if len(names) > 9 {
-		names = []string{fmt.Sprintf("%d objects", len(names))}
-	}
-	if err := s.call("Replace", fmt.Sprintf("%v at %q", names, rv)); err != nil {
-		return err
-	}
-	clear(s.content)
-	for _, ns := range items {
-		s.content[ns.Name] = ns
-	}
-	return nil
-}
-
-func (s *recordingStore) Resync() error { return s.call("Resync", "") }
-
-func (s *recordingStore) Bookmark(rv string) { s.journal.note("  store.Bookmark %q", rv) }
