@@ -17,13 +17,14 @@ import (
 // the network policies of pods that still run.
 //
 // A discovery that failed for some groups does not keep the other groups' content, but it is in the error that
-// is returned: what could not be seen may hold content, and the namespace must not be finalized.
+// is returned: what could not be seen may hold content, and the namespace must not be finalized. If it is the
+// pods that could not be seen, nothing else is touched either.
 func (d *Deleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
 	var found findings
 	resources := d.discover(ctx, namespace, &found)
 	pods, others := splitPods(resources)
 
-	estimate, goOn := int64(0), true
+	estimate, goOn := int64(0), pods != nil || found.discoveryErr == nil
 	if pods != nil {
 		left, err := d.emptyPods(ctx, *pods, namespace)
 		d.trace.typeDeleted(namespace.Name, pods.gvr, left.items, err)
@@ -44,11 +45,9 @@ func (d *Deleter) deleteAllContent(ctx context.Context, namespace *api.Namespace
 }
 
 // discover finds the types that may have content. A discovery that is older than the deletion might not know a
-// type of which objects were created just before it; the grace period is added because a server may take a
-// moment to publish a new type that it already serves.
+// type of which objects were created just before it; d.discovery sees to it that the answer is new enough.
 func (d *Deleter) discover(ctx context.Context, namespace *api.Namespace, found *findings) []deletableResource {
-	notOlderThan := namespace.DeletionTimestamp.Add(d.gracePeriod)
-	lists, err := d.discovery.PreferredNamespacedResources(ctx, notOlderThan)
+	lists, err := d.discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time)
 	found.discoveryErr = err
 	resources, err := deletableResources(lists)
 	found.parseErr = err

@@ -15,7 +15,6 @@ type Deleter struct {
 	content     ContentClient
 	discovery   Discovery
 	token       string
-	gracePeriod time.Duration
 	concurrency int
 	dryRun      bool
 	trace       *Trace
@@ -30,9 +29,6 @@ type DeleterConfig struct {
 	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
 	// Default "kubernetes". Tokens of others are never touched.
 	FinalizerToken string
-	// GracePeriod is how long after its deletion a namespace is first looked at. A discovery answer must be at
-	// least that much newer than the deletion. Default 0.
-	GracePeriod time.Duration
 	// Concurrency is how many resource types of one namespace are emptied at a time. Default 16.
 	Concurrency int
 	// DryRun makes the deleter look and decide and write nothing.
@@ -50,7 +46,6 @@ func NewDeleter(config DeleterConfig) *Deleter {
 		content:     config.Content,
 		discovery:   config.Discovery,
 		token:       config.FinalizerToken,
-		gracePeriod: config.GracePeriod,
 		concurrency: config.Concurrency,
 		dryRun:      config.DryRun,
 		trace:       config.Trace,

@@ -319,6 +319,34 @@ func TestIncompleteDiscoveryDeletesWhatItSeesAndDoesNotFinalize(t *testing.T) {
 	})
 }
 
+// Where discovery fails for the group of the pods, nobody knows whether some run.
+func TestPodsThatCannotBeSeenHoldEverythingElseBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.stale = []string{"v1"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("pods.", "ns", "busy", runningPod(30))
+		c.put("networkpolicies.networking.k8s.io", "ns", "deny-all")
+		err := newDeleter(t, c).Delete(t.Context(), "ns")
+		var groups *discovery.ErrGroupDiscoveryFailed
+		require.ErrorAs(t, err, &groups)
+		assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./busy"}, c.left("ns"))
+		assert.Equal(t, api.ConditionTrue, conditionOf(c.namespace("ns"), api.NamespaceDeletionDiscoveryFailure).Status)
+	})
+}
+
+// A server without pods, such as one that serves nothing but custom resources, has none to wait for.
+func TestServersWithoutPods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types["v1"] = []string{"configmaps"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("configmaps.", "ns", "a")
+		require.NoError(t, newDeleter(t, c).Delete(t.Context(), "ns"))
+		assert.Nil(t, c.namespace("ns"))
+	})
+}
+
 func TestDiscoveryIsAskedOnceForManyDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

@@ -47,7 +47,6 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 				Namespaces:  namespaces,
 				Content:     nsctl.NewContentClient(shared.Client),
 				Discovery:   discovery.NewCached(discovery.New(shared.Client)),
-				GracePeriod: nsctl.EffectiveGracePeriod(grace),
 				Concurrency: options.typeConcurrency,
 				DryRun:      options.dryRun,
 				Trace:       trace,

@@ -135,6 +135,9 @@ func connect(options *runOptions, logger *logs.Logger) (*restclient.Client, erro
 		return nil, err
 	}
 	for _, warning := range info.Warnings {
+		if warning.Kind == kubeconfig.WarningInsecure {
+			continue // the client says so as well
+		}
 		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
 	}
 	config.QPS = options.qps * namespaceQPSFactor

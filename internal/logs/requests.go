@@ -48,7 +48,11 @@ type warningLog struct {
 }
 
 func (l *warningLog) warn(warning restclient.Warning) {
-	if l.isNew(warning.Text) {
+	switch {
+	case !l.isNew(warning.Text):
+	case warning.Code == 0: // the client's own
+		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
+	default:
 		l.Warn().Str("warning", warning.Text).Msg("the API server warns")
 	}
 }
