@@ -4,7 +4,7 @@ package deltafifo
 // what they have. Keys that wait or are being processed are left out: what waits for them is
 // newer than what the store holds, and a Sync behind it would bring the old state back.
 //
-// It returns ErrFIFOClosed from Close on, and a *KeyError never: keys are the store's.
+// From Close on it returns ErrFIFOClosed; there is no other error, since the keys are the store's.
 func (f *DeltaFIFO[T]) Resync() error {
 	f.beginScan()
 	defer f.endScan()
