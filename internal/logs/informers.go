@@ -65,6 +65,9 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		Expired: func(resourceVersion string, err error) {
 			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")
 		},
+		StoreFailed: func(err *reflector.StoreError) {
+			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
+		},
 		IdleTimeout: func(silence time.Duration) {
 			l.Warn().Str("informer", name).Dur("silence_s", silence).Msg("watch is silent, opening a new one")
 		},

@@ -1,0 +1,199 @@
+package logs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/logs"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// lines runs something with a logger in JSON format and returns what it wrote, without times.
+func lines(t *testing.T, verbosity int, run func(*logs.Logger)) []map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	run(logs.New(logs.Config{Writer: &out, Format: logs.JSON, Verbosity: verbosity}))
+	var all []map[string]any
+	decoder := json.NewDecoder(&out)
+	for {
+		var line map[string]any
+		err := decoder.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		require.NotEmpty(t, line["time"])
+		delete(line, "time")
+		all = append(all, line)
+	}
+}
+
+func messages(lines []map[string]any) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, line["message"].(string))
+	}
+	return out
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, name := range []string{"text", "json"} {
+		format, err := logs.ParseFormat(name)
+		require.NoError(t, err)
+		assert.Equal(t, logs.Format(name), format)
+	}
+	_, err := logs.ParseFormat("")
+	assert.ErrorContains(t, err, "use text or json")
+}
+
+func TestTextIsOnePlainLine(t *testing.T) {
+	var out bytes.Buffer
+	logger := logs.New(logs.Config{Writer: &out})
+	logger.Info().Str("namespace", "a").Msg("namespace finalized")
+	line := out.String()
+	assert.True(t, strings.HasSuffix(line, "INFO  namespace finalized namespace=a\n"), line)
+	assert.NotContains(t, line, "\x1b", "no colours unless asked for")
+	out.Reset()
+	logs.New(logs.Config{Writer: &out, Color: true}).Info().Str("namespace", "a").Msg("x")
+	assert.Contains(t, out.String(), "\x1b")
+}
+
+func TestTheStoryOfADeletion(t *testing.T) {
+	story := func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued("a", 5*time.Second)
+		trace.Enqueued("a", 5*time.Second)
+		trace.PassStarted("a")
+		trace.Discovered("a", 30, nil)
+		trace.TypeDeleted("a", api.PodsResource, 2, nil)
+		trace.TypeDeleted("a", api.PodsResource, 0, nil)
+		trace.TypeDeleted("a", api.PodsResource, 0, errors.New("refused"))
+		trace.ConditionsUpdated("a", []api.NamespaceCondition{
+			{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+		})
+		trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+		trace.Conflict("a", errors.New("modified"))
+		trace.ConditionsFailed("a", errors.New("forbidden"))
+		trace.PassDone("a", time.Second, 3, errors.New("refused"))
+		trace.Discovered("a", 30, errors.New("a group is down"))
+		trace.Finalized("a", errors.New("refused"))
+		trace.Finalized("a", nil)
+		trace.PassDone("a", time.Second, 0, nil)
+		trace.Enqueued("a", 5*time.Second)
+	}
+	assert.Equal(t, []string{
+		"namespace is being deleted",
+		"condition holds",
+		"content remains and needs time",
+		"cannot report conditions",
+		"pass failed, it is going to be repeated",
+		"discovery is incomplete, the namespace cannot be finalized yet",
+		"namespace finalized",
+		"namespace is being deleted",
+	}, messages(lines(t, 0, story)))
+
+	quiet := lines(t, 0, story)
+	assert.Equal(t, map[string]any{"level": "info", "message": "content remains and needs time", "namespace": "a",
+		"took_s": 1.0, "estimate_s": 30.0, "next_look_in_s": 16.0}, quiet[2])
+	assert.Equal(t, "warn", quiet[4]["level"])
+	assert.Equal(t, 3.0, quiet[4]["failures"])
+	assert.Len(t, lines(t, 1, story), 16)
+	assert.Len(t, lines(t, 3, story), 17)
+}
+
+func TestDryRunTellsWhatItWouldDelete(t *testing.T) {
+	told := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.WouldDelete("a", api.PodsResource, 0, nil)
+		trace.WouldDelete("a", api.PodsResource, 4, nil)
+		trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
+	})
+	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(told))
+	assert.Equal(t, 4.0, told[0]["items"])
+}
+
+func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
+	story := func(l *logs.Logger) {
+		trace := l.Requests()
+		info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
+		trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
+		trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
+		trace.Retry(info, time.Second, errors.New("429"))
+		trace.Throttled(info, time.Millisecond)
+		trace.Throttled(info, 2*time.Second)
+		for range 3 {
+			trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated"})
+		}
+		trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
+	}
+	assert.Equal(t, []string{
+		"request waited for the client's own rate limit, see --kube-api-qps",
+		"the API server warns",
+		"the connection is not safe",
+	}, messages(lines(t, 0, story)))
+	assert.Len(t, lines(t, 1, story), 4)
+	assert.Len(t, lines(t, 2, story), 6)
+}
+
+func TestInformersTellOfTrouble(t *testing.T) {
+	const secret = "the-content-of-an-object"
+	story := func(l *logs.Logger) {
+		trace := l.Informer()
+		handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
+		trace.Synced("pods")
+		trace.HandlerLagging(handler, 1024)
+		trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
+		trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+		trace.Mutated("pods", &informer.MutationError{Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}}})
+		trace.Distributed(informer.EventAdd, "a/b", 1)
+		list := l.Reflector("pods")
+		list.Listed(reflector.ListInfo{Items: 3})
+		list.StreamingListAbandoned(errors.New("refused"))
+		list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
+		list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
+		list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
+		list.BackOff(time.Second, errors.New("unreachable"))
+		list.Expired("7", errors.New("too old"))
+		list.IdleTimeout(time.Minute)
+		list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
+	}
+	assert.Equal(t, []string{
+		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
+		"somebody changed a shared object", "list-watch failed, it is going to be repeated",
+		"watch is silent, opening a new one", "event could not be queued",
+	}, messages(lines(t, 0, story)))
+	all := lines(t, 3, story)
+	assert.Len(t, all, 15)
+	text, err := json.Marshal(all)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
+}
+
+func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
+	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q"))
+	story := func(l *logs.Logger) {
+		trace := l.Queue("q")
+		event := queue.Event[string]{Key: "a"}
+		trace.Added(event)
+		trace.Delayed(event, time.Second)
+		trace.Retried("a", 2, time.Second)
+		trace.Got(event, time.Second)
+		trace.Done(event, time.Second)
+	}
+	assert.Equal(t, []string{"retry planned"}, messages(lines(t, 1, story)))
+	assert.Equal(t, []string{"queued", "delayed", "retry planned", "taken by a worker", "done"}, messages(lines(t, 3, story)))
+}
