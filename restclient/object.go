@@ -40,7 +40,7 @@ func typedCodec[T Object]() codec[T] {
 func metadataCodec() codec[*api.PartialObjectMetadata] {
 	return codec[*api.PartialObjectMetadata]{
 		accept: partialMediaType, acceptList: partialListMediaType,
-		decode:   decodeJSON[*api.PartialObjectMetadata],
+		decode:   decodeHead,
 		readOnly: true,
 	}
 }

@@ -105,7 +105,7 @@ func (d *eventDecoder[T]) fill(event *api.WatchEvent[T], raw []byte) error {
 		event.Status = new(api.Status)
 		return json.Unmarshal(raw, event.Status)
 	default: // a bookmark, or a type of which nothing is known but that its object has a version like any other
-		head, err := decodeJSON[*api.PartialObjectMetadata](raw)
+		head, err := decodeHead(raw)
 		if err != nil {
 			return err
 		}

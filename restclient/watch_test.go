@@ -121,7 +121,7 @@ func TestWatchEventsThatCannotBeUnderstood(t *testing.T) {
 		`{"object":7,"type":"ADDED"}`:              "cannot unmarshal number",
 		`{"type":7,"object":{}}`:                   "cannot unmarshal number",
 		`{"type":"ERROR","object":[]}`:             "cannot unmarshal array",
-		`{"type":"BOOKMARK","object":[]}`:          "cannot unmarshal array",
+		`{"type":"BOOKMARK","object":[]}`:          "'[' at byte 0 where { should be",
 		`{"type":"ADDED","object":{"a":}}`:         "invalid character '}'",
 		`hello`:                                    "'h' at byte 75 where { should be",
 		`{"type":"ADDED","object":{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}}`: "a watch event is larger than the limit of 10000 bytes",

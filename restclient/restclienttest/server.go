@@ -30,6 +30,8 @@ type Server struct {
 	links    map[*link]bool // open connections, client side
 	requests []Recorded
 	dialled  int
+	serving  int        // handlers that have not returned
+	idle     *sync.Cond // signalled when serving has become 0
 }
 
 // Recorded is a request as it reached the server.
@@ -67,6 +69,7 @@ func start(t testing.TB, handler http.Handler, address string, authority *Author
 		listener: newListener(),
 		links:    map[*link]bool{},
 	}
+	s.idle = sync.NewCond(&s.mu)
 	s.http = &http.Server{
 		Handler:   s.record(handler),
 		TLSConfig: tlsConfig,
@@ -83,6 +86,7 @@ func start(t testing.TB, handler http.Handler, address string, authority *Author
 	t.Cleanup(func() {
 		s.http.Close()
 		s.CloseConnections()
+		s.waitForHandlers()
 		done.Wait()
 	})
 	return s
@@ -202,11 +206,31 @@ func (s *Server) forget(l *link) {
 
 func (s *Server) record(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.served()
 		s.mu.Lock()
+		s.serving++
 		s.requests = append(s.requests, Recorded{
 			Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(),
 		})
 		s.mu.Unlock()
 		handler.ServeHTTP(w, r)
 	})
+}
+
+func (s *Server) served() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.serving--; s.serving == 0 {
+		s.idle.Broadcast()
+	}
+}
+
+// waitForHandlers returns when no handler runs. Time in a bubble stands still when the test has ended, so nobody may be
+// left asleep.
+func (s *Server) waitForHandlers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.serving > 0 {
+		s.idle.Wait()
+	}
 }
