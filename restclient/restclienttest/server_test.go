@@ -166,22 +166,3 @@ func TestCertificates(t *testing.T) {
 	assert.True(t, expired.NotAfter.Before(time.Now()))
 	assert.True(t, expired.NotBefore.Before(expired.NotAfter))
 }
-
-func Example() {
-	// In a test: synctest.Test(t, func(t *testing.T) { ... })
-	test := func(t *testing.T) {
-		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Retry-After", "3600")
-			w.WriteHeader(http.StatusTooManyRequests)
-		}))
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.MaxRetries, cfg.MaxRetryAfter = 2, 2*time.Hour
-		})
-		start := time.Now()
-		err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
-		fmt.Println(api.IsTooManyRequests(err), "after", time.Since(start), "that took no time")
-	}
-	testing.RunTests(func(string, string) (bool, error) { return true, nil },
-		[]testing.InternalTest{{Name: "patience", F: func(t *testing.T) { synctest.Test(t, test) }}})
-	// Output: true after 2h0m0s that took no time
-}
