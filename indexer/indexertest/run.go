@@ -109,10 +109,16 @@ func sorted(values []string) []string {
 // assertContent checks that every way to read everything gives the objects.
 func assertContent(t *testing.T, x Indexer, want ...*Object) {
 	t.Helper()
-	assert.ElementsMatch(t, want, x.List())
+	listed := x.List()
+	assert.Equal(t, names(want), names(listed))
 	assert.Equal(t, names(want), sorted(x.ListKeys()))
+	byKey := map[string]*Object{}
+	for _, o := range listed {
+		byKey[o.Key()] = o
+	}
 	assert.Equal(t, len(want), x.Len())
 	for _, o := range want {
+		assert.Same(t, o, byKey[o.Key()])
 		got, exists := x.GetByKey(o.Key())
 		assert.True(t, exists)
 		assert.Same(t, o, got)

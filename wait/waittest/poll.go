@@ -240,8 +240,8 @@ func testPollStopped(t *testing.T, impl Implementation, poll Poll) {
 func testPollStopTick(t *testing.T, poll Poll) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
-			calls, _ := poll.lastingUntilStop(10*time.Second, never)
-			assert.Len(t, calls, 1)
+			afterwards, _ := poll.stopFromWithin(10*time.Second, never)
+			assert.Zero(t, afterwards)
 		}
 	})
 }
@@ -251,27 +251,34 @@ func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
 	synctest.Test(t, func(t *testing.T) {
 		outcomes := map[int]bool{}
 		for range 200 {
-			calls, err := poll.lastingUntilStop(20*time.Second, 15*time.Second)
+			afterwards, err := poll.stopFromWithin(20*time.Second, 15*time.Second)
 			assert.Equal(t, impl.ErrWaitTimeout, err)
-			outcomes[len(calls)] = true
+			outcomes[afterwards] = true
 		}
 		if impl.has(StopWins) {
-			assert.Equal(t, map[int]bool{1: true}, outcomes)
+			assert.Equal(t, map[int]bool{0: true}, outcomes)
 		} else {
-			assert.Equal(t, map[int]bool{1: true, 2: true}, outcomes, "decided by chance")
+			assert.Equal(t, map[int]bool{0: true, 1: true}, outcomes, "decided by chance")
 		}
 	})
 }
 
-// lastingUntilStop polls with a condition that takes its time, stops the
-// polling, and then says no.
-func (p Poll) lastingUntilStop(work, timeout time.Duration) (calls []time.Duration, err error) {
+// stopFromWithin polls with a condition that at the first tick takes its time,
+// stops the polling, and then says no. It returns how often it was asked
+// afterwards.
+func (p Poll) stopFromWithin(work, timeout time.Duration) (afterwards int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	calls, _, err = p.ask(ctx, timeout, func(int) (bool, error) {
-		time.Sleep(work)
-		cancel()
+	_, _, err = p.ask(ctx, timeout, func(n int) (bool, error) {
+		switch {
+		case p.Immediate && n == 1: // not yet a tick
+		case ctx.Err() != nil:
+			afterwards++
+		default:
+			time.Sleep(work)
+			cancel()
+		}
 		return false, nil
 	})
-	return calls, err
+	return afterwards, err
 }
