@@ -6,21 +6,20 @@ import "time"
 // repeated failure (n = 0 for the first), but never longer than a maximum.
 type ItemExponentialFailureRateLimiter[K comparable] struct {
 	failures[K]
-	base, max time.Duration
+	base, longest time.Duration
 }
 
 // NewItemExponentialFailureRateLimiter makes a limiter that starts with base and
-// doubles up to max.
-func NewItemExponentialFailureRateLimiter[K comparable](base, max time.Duration) *ItemExponentialFailureRateLimiter[K] {
-	return &ItemExponentialFailureRateLimiter[K]{base: base, max: max}
+// doubles up to longest. Without a base (0 or less) nothing ever waits.
+func NewItemExponentialFailureRateLimiter[K comparable](base, longest time.Duration) *ItemExponentialFailureRateLimiter[K] {
+	return &ItemExponentialFailureRateLimiter[K]{base: max(base, 0), longest: longest}
 }
 
 // When counts one more failure of key and returns how long key has to wait.
 func (l *ItemExponentialFailureRateLimiter[K]) When(key K) time.Duration {
 	n := l.add(key)
-	// base<<n > max, asked in a way that cannot overflow.
-	if n > 62 || l.base > l.max>>n {
-		return l.max
+	if l.base > l.longest>>n { // base<<n > longest, asked in a way that cannot overflow
+		return l.longest
 	}
 	return l.base << n
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"sync"
@@ -158,6 +159,9 @@ func (q *Queue[K]) popLocked() *record[K] {
 	}
 	key := q.order.Pop()
 	_, r := q.records.find(key, q.records.hash(key))
+	if r == nil || !r.queued() {
+		panic(fmt.Sprintf("queue: Order.Pop returned %v, which it was not given", key))
+	}
 	return r
 }
 

@@ -14,7 +14,7 @@ import "hash/maphash"
 // Invariant: live = number of slots that are not 0 <= half of all slots. So a
 // probe always ends, and soon.
 // Invariant: between two operations of the queue a record is settled if and only
-// if it is free.
+// if it is free; free records are not in slots.
 type table[K comparable] struct {
 	seed maphash.Seed // never changed
 
@@ -122,16 +122,13 @@ func (t *table[K]) close(hole uint32) {
 
 // grow doubles the slots. It goes through the records in the order of memory, not
 // through the old slots: with a million records that is one cache miss for
-// each of them less.
+// each of them less. None is free: the table is as full as it ever was, or it
+// would have grown before.
 func (t *table[K]) grow() {
 	t.slots = make([]uint32, 2*len(t.slots))
 	mask := uint32(len(t.slots) - 1)
 	for ref := uint32(1); ref <= t.used; ref++ {
-		r := t.at(ref)
-		if r.settled() { // free
-			continue
-		}
-		slot := r.hash & mask
+		slot := t.at(ref).hash & mask
 		for t.slots[slot] != 0 {
 			slot = (slot + 1) & mask
 		}

@@ -164,6 +164,7 @@ func testMetricsCoalesce(t *testing.T, q queue.DelayingInterface[string], m *Met
 }
 
 func testMetricsDirty(t *testing.T, q queue.DelayingInterface[string], m *Metrics, _ func()) {
+	pass(time.Second)
 	q.Add("a")
 	take(t, q)
 	pass(time.Second)

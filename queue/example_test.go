@@ -1,0 +1,180 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/queue"
+)
+
+// A controller in small: events put keys in, a worker makes the world as it should
+// be. That the key "default/web" changed three times is one piece of work; that it
+// changes once more while the worker is busy with it is another.
+func Example() {
+	q := queue.New(queue.Config[string]{})
+
+	for _, key := range []string{"default/web", "default/db", "default/web", "default/web"} {
+		q.Add(key) // what an event handler does
+	}
+
+	var worker, looks sync.WaitGroup
+	looks.Add(3)
+	worker.Go(func() {
+		first := true
+		for {
+			key, shutdown := q.Get()
+			if shutdown {
+				return
+			}
+			fmt.Println("look at", key)
+			if first {
+				q.Add(key) // meanwhile, another event
+				first = false
+			}
+			q.Done(key)
+			looks.Done()
+		}
+	})
+
+	looks.Wait()
+	q.ShutDownWithDrain()
+	worker.Wait()
+	// Output:
+	// look at default/web
+	// look at default/db
+	// look at default/web
+}
+
+// A worker that retries. How long each attempt waits is up to the rate limiter.
+func ExampleRateLimitingQueue() {
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second)
+	q := queue.NewRateLimiting(limiter, queue.Config[string]{
+		Trace: &queue.Trace[string]{
+			Retried: func(key string, requeues int, wait time.Duration) {
+				fmt.Printf("%s failed %d times, waits %v\n", key, requeues, wait)
+			},
+		},
+	})
+
+	calls := 0
+	sync := func(string) error {
+		if calls++; calls < 4 {
+			return errors.New("the server is busy")
+		}
+		return nil
+	}
+
+	q.Add("default/web")
+	for {
+		key, _ := q.Get()
+		err := sync(key)
+		if err != nil {
+			q.AddRateLimited(key)
+		} else {
+			q.Forget(key)
+		}
+		q.Done(key)
+		if err == nil {
+			break
+		}
+	}
+	fmt.Println("done, failures remembered:", q.NumRequeues("default/web"))
+	q.ShutDown()
+	// Output:
+	// default/web failed 1 times, waits 1ms
+	// default/web failed 2 times, waits 2ms
+	// default/web failed 3 times, waits 4ms
+	// done, failures remembered: 0
+}
+
+// A delay is given up when the key is added without one.
+func ExampleDelayingQueue() {
+	q := queue.NewDelaying(queue.Config[string]{})
+	q.AddAfter("default/web", time.Hour)
+	q.AddAfter("default/web", time.Minute) // the earlier one wins
+
+	fmt.Println("wait for a worker:", q.Len())
+	fmt.Println("wait for a delay: ", len(q.Snapshot().Delayed))
+
+	q.Add("default/web")
+	fmt.Println("wait for a worker:", q.Len())
+	fmt.Println("wait for a delay: ", len(q.Snapshot().Delayed))
+	q.ShutDown()
+	// Output:
+	// wait for a worker: 0
+	// wait for a delay:  1
+	// wait for a worker: 1
+	// wait for a delay:  0
+}
+
+// systemFirst hands out the keys of one namespace before all others.
+type systemFirst struct{ keys []string }
+
+func (s *systemFirst) Push(key string) { s.keys = append(s.keys, key) }
+func (s *systemFirst) Len() int        { return len(s.keys) }
+func (s *systemFirst) Touch(string)    {}
+
+func (s *systemFirst) Pop() string {
+	i := max(0, slices.IndexFunc(s.keys, func(key string) bool {
+		return strings.HasPrefix(key, "kube-system/")
+	}))
+	key := s.keys[i]
+	s.keys = slices.Delete(s.keys, i, i+1)
+	return key
+}
+
+// Some keys are more urgent than others.
+func ExampleOrder() {
+	q := queue.New(queue.Config[string]{Order: &systemFirst{}})
+	for _, key := range []string{"default/web", "kube-system/dns", "default/db", "kube-system/proxy"} {
+		q.Add(key)
+	}
+	for q.Len() > 0 {
+		key, _ := q.Get()
+		fmt.Println(key)
+		q.Done(key)
+	}
+	// Output:
+	// kube-system/dns
+	// kube-system/proxy
+	// default/web
+	// default/db
+}
+
+// A trace shows every turn of the gear.
+func ExampleTrace() {
+	say := func(what string) func(queue.Event[string]) {
+		return func(e queue.Event[string]) { fmt.Println(e.Seq, what, e.Key) }
+	}
+	q := queue.New(queue.Config[string]{Trace: &queue.Trace[string]{
+		Added:     say("added"),
+		Coalesced: say("coalesced"),
+		Got:       func(e queue.Event[string], _ time.Duration) { fmt.Println(e.Seq, "got", e.Key) },
+		Done:      func(e queue.Event[string], _ time.Duration) { fmt.Println(e.Seq, "done", e.Key) },
+	}})
+	q.Add("default/web")
+	q.Add("default/web")
+	key, _ := q.Get()
+	q.Done(key)
+	// Output:
+	// 1 added default/web
+	// 2 coalesced default/web
+	// 3 got default/web
+	// 4 done default/web
+}
+
+// Work that is a number of equal pieces needs no queue.
+func ExampleParallelizeUntil() {
+	squares := make([]int, 6)
+	queue.ParallelizeUntil(context.Background(), 3, len(squares), func(piece int) {
+		squares[piece] = piece * piece
+	})
+	fmt.Println(squares)
+	// Output:
+	// [0 1 4 9 16 25]
+}

@@ -1,0 +1,288 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// The queue as a whole is compared with a model by queuetest; here are its parts.
+
+// TestTableIsAMap compares the table with a Go map. Few different hashes make long
+// probes, which is where such tables go wrong.
+func TestTableIsAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := newTable[int]()
+		model := map[int]*record[int]{}
+		hashes := rapid.SampledFrom([]uint32{1, 3, 64, 1 << 31}).Draw(t, "hashes")
+		hash := func(key int) uint32 { return uint32(key) % hashes }
+		key := rapid.IntRange(0, 80)
+		t.Repeat(map[string]func(*rapid.T){
+			"obtain": func(t *rapid.T) {
+				k := key.Draw(t, "key")
+				r := table.obtain(k, hash(k))
+				if known := model[k]; known != nil && known != r {
+					t.Fatalf("%d has two records", k)
+				}
+				r.dirty = true // not settled
+				model[k] = r
+			},
+			"obtain many": func(t *rapid.T) {
+				for k := range rapid.IntRange(0, 80).Draw(t, "keys") {
+					r := table.obtain(k, hash(k))
+					r.dirty = true
+					model[k] = r
+				}
+			},
+			"remove": func(t *rapid.T) {
+				k := key.Draw(t, "key")
+				slot, r := table.find(k, hash(k))
+				if r != model[k] {
+					t.Fatalf("find(%d) is %p, want %p", k, r, model[k])
+				}
+				if r != nil {
+					table.remove(slot)
+					delete(model, k)
+				}
+			},
+			"": func(t *rapid.T) {
+				seen := 0
+				table.all(func(r *record[int]) {
+					seen++
+					if model[r.key] != r {
+						t.Fatalf("the record of %d should not be there", r.key)
+					}
+				})
+				if seen != len(model) || table.live != len(model) {
+					t.Fatalf("%d records, live %d, want %d", seen, table.live, len(model))
+				}
+				for k, want := range model {
+					if _, r := table.find(k, hash(k)); r != want || r.key != k {
+						t.Fatalf("find(%d) is %p, want %p", k, r, want)
+					}
+				}
+			},
+		})
+	})
+}
+
+func TestTableShrinksAfterAStorm(t *testing.T) {
+	table := newTable[int]()
+	for k := range keepSlots {
+		table.obtain(k, table.hash(k)).dirty = true
+	}
+	require.Greater(t, len(table.slots), keepSlots)
+	for k := range keepSlots {
+		slot, r := table.find(k, table.hash(k))
+		require.NotNil(t, r)
+		table.remove(slot)
+	}
+	assert.Len(t, table.slots, minSlots)
+	assert.Empty(t, table.chunks)
+	_, r := table.find(1, table.hash(1))
+	assert.Nil(t, r)
+	assert.Equal(t, 1, table.obtain(1, table.hash(1)).key)
+}
+
+func TestRingIsASlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r ring[int]
+		var model []int
+		next := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				for range rapid.SampledFrom([]int{1, 1, 1, 100}).Draw(t, "n") {
+					next++
+					r.push(next)
+					model = append(model, next)
+				}
+			},
+			"pop": func(t *rapid.T) {
+				for range min(len(model), rapid.SampledFrom([]int{1, 1, 1, 100}).Draw(t, "n")) {
+					if got := r.pop(); got != model[0] {
+						t.Fatalf("pop is %d, want %d", got, model[0])
+					}
+					model = model[1:]
+				}
+			},
+			"": func(t *rapid.T) {
+				if r.len() != len(model) {
+					t.Fatalf("len is %d, want %d", r.len(), len(model))
+				}
+				for i, want := range model {
+					if got := r.at(i); got != want {
+						t.Fatalf("at(%d) is %d, want %d", i, got, want)
+					}
+				}
+			},
+		})
+	})
+}
+
+func TestRingShrinksAfterAStorm(t *testing.T) {
+	var r ring[int]
+	for i := range keepRing + 1 {
+		r.push(i)
+	}
+	for i := range keepRing + 1 {
+		require.NotEmpty(t, r.buffer)
+		require.Equal(t, i, r.pop())
+	}
+	assert.Empty(t, r.buffer)
+	r.push(1)
+	assert.Equal(t, 1, r.pop())
+}
+
+// TestDelayHeapIsASortedList compares the heap with a list that is sorted by due
+// and ticket.
+func TestDelayHeapIsASortedList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h delayHeap[int]
+		var model []*record[int]
+		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
+		ticket := uint32(1<<31 - 5) // it is going to change its sign
+		sort := func() {
+			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.due, b.due) })
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				r := blank[int]()
+				ticket++
+				r.due, r.ticket = due.Draw(t, "due"), ticket
+				h.push(&r)
+				model = append(model, &r)
+				sort()
+			},
+			"remove": func(t *rapid.T) {
+				if len(model) == 0 {
+					t.Skip()
+				}
+				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
+				want := model[i]
+				if got := h.remove(int(want.heapIndex)); got != want || got.delayed() {
+					t.Fatalf("removed %v, want %v", got, want)
+				}
+				model = slices.Delete(model, i, i+1)
+			},
+			"move": func(t *rapid.T) {
+				if len(model) == 0 {
+					t.Skip()
+				}
+				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
+				r := model[i]
+				ticket++
+				r.due, r.ticket = due.Draw(t, "due"), ticket
+				h.fix(int(r.heapIndex))
+				model = append(slices.Delete(model, i, i+1), r)
+				sort()
+			},
+			"": func(t *rapid.T) {
+				if len(h) != len(model) || len(h) > 0 && h[0] != model[0] {
+					t.Fatalf("%d delays, want %d", len(h), len(model))
+				}
+				for i, r := range h {
+					if int(r.heapIndex) != i {
+						t.Fatalf("index %d is %d", i, r.heapIndex)
+					}
+				}
+			},
+		})
+		for _, want := range model {
+			if got := h.remove(0); got != want {
+				t.Fatalf("the next is %v, want %v", got, want)
+			}
+		}
+	})
+}
+
+func TestDelayHeapShrinksAfterAStorm(t *testing.T) {
+	var h delayHeap[int]
+	records := make([]record[int], keepRing+1)
+	for i := range records {
+		records[i].due = time.Duration(i)
+		h.push(&records[i])
+	}
+	for i := range records {
+		require.Same(t, &records[i], h.remove(0))
+	}
+	assert.Zero(t, cap(h))
+}
+
+// TestExponentialIsExact compares the shift with arithmetic that cannot overflow.
+func TestExponentialIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := time.Duration(rapid.Int64Min(1).Draw(t, "base"))
+		longest := time.Duration(rapid.Int64Min(1).Draw(t, "max"))
+		limiter := NewItemExponentialFailureRateLimiter[string](base, longest)
+		for n := range 70 {
+			want := new(big.Int).Lsh(big.NewInt(int64(base)), uint(n))
+			if limit := big.NewInt(int64(longest)); want.Cmp(limit) > 0 {
+				want = limit
+			}
+			if got := limiter.When("a"); int64(got) != want.Int64() {
+				t.Fatalf("wait %d is %d, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+func TestExponentialWithoutBase(t *testing.T) {
+	for _, base := range []time.Duration{0, -3} {
+		limiter := NewItemExponentialFailureRateLimiter[string](base, time.Second)
+		for range 100 {
+			require.Zero(t, limiter.When("a"))
+		}
+	}
+}
+
+// TestJitter: never less than the limiter says, never more than the factor allows,
+// never the same.
+func TestJitter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wait := time.Duration(rapid.Int64Min(0).Draw(t, "wait"))
+		factor := rapid.Float64Range(-1, 10).Draw(t, "factor")
+		limiter := NewWithJitterRateLimiter(NewItemFastSlowRateLimiter[string](wait, wait, 0), factor)
+		got := limiter.When("a")
+		most := float64(wait) * (1 + max(factor, 0))
+		if got < wait || float64(got) > most*(1+1e-9)+1 {
+			t.Fatalf("%v with factor %v became %v", wait, factor, got)
+		}
+		if limiter.NumRequeues("a") != 1 {
+			t.Fatalf("NumRequeues is not passed on")
+		}
+	})
+	for range 100 {
+		limiter := NewWithJitterRateLimiter(NewItemFastSlowRateLimiter[string](never-5, never-5, 0), 10)
+		require.GreaterOrEqual(t, limiter.When("a"), never-5, "more than any duration can be")
+	}
+	limiter := NewWithJitterRateLimiter(NewItemFastSlowRateLimiter[string](time.Hour, time.Hour, 0), 0.5)
+	different := map[time.Duration]bool{}
+	for i := range 100 {
+		different[limiter.When(fmt.Sprint(i))] = true
+	}
+	assert.Greater(t, len(different), 90)
+	limiter.Forget("1")
+	assert.Zero(t, limiter.NumRequeues("1"))
+}
+
+func TestBucketWithoutLimit(t *testing.T) {
+	for _, qps := range []float64{0, -1} {
+		limiter := NewBucketRateLimiter[string](qps, 1)
+		for range 100 {
+			assert.Zero(t, limiter.When("a"))
+		}
+	}
+}
+
+func TestBucketExtremes(t *testing.T) {
+	limiter := NewBucketRateLimiter[string](1e-300, 0)
+	assert.Zero(t, limiter.When("a"), "a burst of 0 counts as 1")
+	assert.Greater(t, limiter.When("a"), 100*365*24*time.Hour)
+}
