@@ -1,0 +1,127 @@
+package contract
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/util/workqueue"
+
+	"orrery/queue"
+	"orrery/queue/queuetest"
+)
+
+// TestQueue runs the contract of package queue against client-go's workqueue. The
+// methods have the same names, so the queues need no adapter.
+func TestQueue(t *testing.T) {
+	type limiter = queue.RateLimiter[string]
+	queuetest.Run(t, queuetest.Implementation{
+		New: func() queue.Interface[string] { return workqueue.NewTyped[string]() },
+		NewDelaying: func() queue.DelayingInterface[string] {
+			return workqueue.NewTypedDelayingQueue[string]()
+		},
+		NewRateLimiting: func(l limiter) queue.RateLimitingInterface[string] {
+			return workqueue.NewTypedRateLimitingQueue[string](l)
+		},
+		NewWithOrder: func(order queue.Order[string]) queue.Interface[string] {
+			return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: order})
+		},
+		NewWithMetrics: newQueueWithMetrics,
+		Limiters: &queuetest.Limiters{
+			Exponential: func(base, max time.Duration) limiter {
+				return workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, max)
+			},
+			FastSlow: func(fast, slow time.Duration, n int) limiter {
+				return workqueue.NewTypedItemFastSlowRateLimiter[string](fast, slow, n)
+			},
+			Bucket: func(qps float64, burst int) limiter {
+				return &workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Limit(qps), burst)}
+			},
+			MaxOf: func(all ...limiter) limiter {
+				typed := make([]workqueue.TypedRateLimiter[string], 0, len(all))
+				for _, l := range all {
+					typed = append(typed, l)
+				}
+				return workqueue.NewTypedMaxOfRateLimiter(typed...)
+			},
+			WithMaxWait: func(l limiter, longest time.Duration) limiter {
+				return workqueue.NewTypedWithMaxWaitRateLimiter[string](l, longest)
+			},
+			Controller: func() limiter { return workqueue.DefaultTypedControllerRateLimiter[string]() },
+		},
+		ParallelizeUntil: func(ctx context.Context, workers, pieces int, f func(int)) {
+			workqueue.ParallelizeUntil(ctx, workers, pieces, f)
+		},
+		Lacks: map[queuetest.Capability]string{
+			queuetest.IgnoresUnknownDone:      "Done does not look whether a worker holds the key (kubernetes/kubernetes#141079)",
+			queuetest.DrainsQueued:            "ShutDownWithDrain looks at the keys that are processed only (#141079)",
+			queuetest.WakesEveryDrain:         "Done wakes one waiter when the queue becomes idle (#141079)",
+			queuetest.EndsEveryDrain:          "ShutDown of a delaying queue is done once; a later call does not reach the queue inside",
+			queuetest.AddCancelsDelay:         "Add knows nothing of the delayed keys, they are with a goroutine (#112325)",
+			queuetest.AddAfterIsAtOnce:        "AddAfter leaves the key in a channel for that goroutine",
+			queuetest.KeepsOrderOfEqualDelays: "the heap compares times only",
+			queuetest.DrainLeavesNothing:      "ShutDownWithDrain does not tell the goroutine that keeps the delayed keys; it notices within ten seconds (#134323)",
+		},
+	})
+}
+
+// newQueueWithMetrics makes a delaying queue whose gauges are up to date after
+// half a second, the period of the original's updating goroutine.
+func newQueueWithMetrics(name string, provider queue.MetricsProvider) (queue.DelayingInterface[string], func()) {
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+		Name: name, MetricsProvider: queueMetrics{provider},
+	})
+	return q, func() {
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+	}
+}
+
+// queueMetrics makes our provider into one of the original.
+type queueMetrics struct{ queue.MetricsProvider }
+
+func (m queueMetrics) NewDepthMetric(name string) workqueue.GaugeMetric {
+	return &queueDepth{gauge: m.MetricsProvider.NewDepthMetric(name)}
+}
+
+func (m queueMetrics) NewAddsMetric(name string) workqueue.CounterMetric {
+	return m.MetricsProvider.NewAddsMetric(name)
+}
+
+func (m queueMetrics) NewLatencyMetric(name string) workqueue.HistogramMetric {
+	return m.MetricsProvider.NewLatencyMetric(name)
+}
+
+func (m queueMetrics) NewWorkDurationMetric(name string) workqueue.HistogramMetric {
+	return m.MetricsProvider.NewWorkDurationMetric(name)
+}
+
+func (m queueMetrics) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	return m.MetricsProvider.NewUnfinishedWorkSecondsMetric(name)
+}
+
+func (m queueMetrics) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	return m.MetricsProvider.NewLongestRunningProcessorSecondsMetric(name)
+}
+
+func (m queueMetrics) NewRetriesMetric(name string) workqueue.CounterMetric {
+	return m.MetricsProvider.NewRetriesMetric(name)
+}
+
+// queueDepth is a gauge that counts up and down. The queue calls it with its lock held.
+type queueDepth struct {
+	gauge queue.SettableGaugeMetric
+	value float64
+}
+
+func (d *queueDepth) Inc() {
+	d.value++
+	d.gauge.Set(d.value)
+}
+
+func (d *queueDepth) Dec() {
+	d.value--
+	d.gauge.Set(d.value)
+}
