@@ -35,8 +35,8 @@ type Config struct {
 	WrapTransport func(http.RoundTripper) http.RoundTripper
 
 	// QPS is the number of requests per second that this Client sends in the long run, and Burst how many may go out at
-	// once after a pause. QPS 0 means DefaultQPS, Burst 0 means twice the QPS (at least 1). A negative QPS means no limit.
-	// All goroutines that use the Client share the limit. Watches are not counted; repeated attempts are.
+	// once after a pause. QPS 0 means DefaultQPS, Burst 0 means twice the QPS (at least 1). A negative QPS means no
+	// limit. All goroutines that use the Client share the limit. Watches are not counted; repeated attempts are.
 	QPS   float32
 	Burst int
 
@@ -48,8 +48,9 @@ type Config struct {
 	// is returned as an error at once. 0 means DefaultMaxRetryAfter.
 	MaxRetryAfter time.Duration
 
-	// Timeout limits one attempt of a request, from the moment that it leaves the rate limit until its body is read. It is
-	// also sent to the server (query parameter "timeout"). Watches are not limited. 0: no limit other than the context's.
+	// Timeout limits one attempt of a request, from the moment that it leaves the rate limit until its body is read.
+	// It is also sent to the server (query parameter "timeout"). Watches are not limited. 0: no limit other than the
+	// context's.
 	Timeout time.Duration
 
 	// UserAgent is sent with each request. Empty: DefaultUserAgent().

@@ -23,7 +23,7 @@ type Credentials interface {
 
 	// ClientCertificate returns the certificate for TLS handshakes, or nil and no error for none. It is asked at each
 	// handshake and, because connections live long, also now and then in between (at most once in
-	// TLS.CheckInterval): when a different pointer is returned, new requests go over new connections. So return the same pointer as
-	// long as the certificate is the same.
+	// TLS.CheckInterval): when a different pointer is returned, new requests go over new connections. So return the
+	// same pointer as long as the certificate is the same.
 	ClientCertificate() (*tls.Certificate, error)
 }

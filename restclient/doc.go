@@ -37,10 +37,10 @@
 //
 // # Goroutines
 //
-// The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called and the last
-// answer has been read or closed. A watch over websocket has none: Next reads from the connection. Client, Resource and
-// Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends whatever was begun
-// with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
+// The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called
+// and the last answer has been read or closed. A watch over websocket has none: Next reads from the connection.
+// Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends
+// whatever was begun with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
 //
 // # Failure
 //
@@ -65,14 +65,14 @@
 // reflector with a back-off of its own. Upstream's client reads the header only as a number and never repeats a 5xx
 // without it; this is on purpose different (regression tests TestDefect8_15...).
 //
-// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100, where
-// upstream has 5 and 10, which nearly every program has to raise.
+// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100,
+// where upstream has 5 and 10, which nearly every program has to raise.
 //
 // # Testing
 //
 // Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
-// take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left. Decoders
-// are compared with encoding/json by fuzz tests.
+// take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left.
+// Decoders are compared with encoding/json by fuzz tests.
 //
 // Next: package nsctl
 package restclient

@@ -18,7 +18,8 @@ type exchange struct {
 
 	// consume reads the body of a 2xx answer. Its failure counts as the attempt's.
 	consume func(*http.Response) error
-	// send passes one attempt to the server. Nil: HTTP over the client's connections. A websocket handshake puts its own here.
+	// send passes one attempt to the server. Nil: HTTP over the client's connections. A websocket handshake puts its
+	// own here.
 	send func(*http.Request) (*http.Response, error)
 	// endless requests (watches) take no token from the rate limit, have no time limit, and their bodies stay open.
 	endless bool

@@ -43,8 +43,8 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	return f
 }
 
-// spokeHTTPToTLS recognises the page with which Go's (and so kube-apiserver's) TLS server answers plain HTTP. There is nothing but
-// this text to tell it by.
+// spokeHTTPToTLS recognises the page with which Go's (and so kube-apiserver's) TLS server answers plain HTTP. There
+// is nothing but this text to tell it by.
 func spokeHTTPToTLS(body []byte) bool {
 	return strings.HasPrefix(string(body), "Client sent an HTTP request to an HTTPS server")
 }

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Resource is a collection on a server, such as the pods of a namespace, with the verbs that Kubernetes has for it. T is the type of
-// its objects. It is small, immutable, and may be used by any number of goroutines.
+// Resource is a collection on a server, such as the pods of a namespace, with the verbs that Kubernetes has for it. T
+// is the type of its objects. It is small, immutable, and may be used by any number of goroutines.
 //
 //	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 //	ns, err := namespaces.Get(ctx, "default", api.GetOptions{})

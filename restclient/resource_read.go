@@ -38,8 +38,8 @@ func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List
 
 var errNotAList = errors.New("a Status where a list should be")
 
-// Watch opens a watch. It returns when the server has agreed to it. The stream lives until Stop is called, ctx ends or the server
-// ends it.
+// Watch opens a watch. It returns when the server has agreed to it. The stream lives until Stop is called, ctx ends
+// or the server ends it.
 func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
 	req, err := r.request(verbWatch, http.MethodGet, "", "")
 	if err != nil {

@@ -16,8 +16,8 @@ func (r *Resource[T]) Create(ctx context.Context, object T, opts api.UpdateOptio
 	return r.write(ctx, req, err, object, opts)
 }
 
-// Update replaces an object. If the object carries a resource version and the server has a newer one the answer is a conflict
-// (api.IsConflict).
+// Update replaces an object. If the object carries a resource version and the server has a newer one the answer is a
+// conflict (api.IsConflict).
 func (r *Resource[T]) Update(ctx context.Context, object T, opts api.UpdateOptions) (T, error) {
 	req, err := r.objectRequest(verbUpdate, http.MethodPut, r.namespaceOf(object), object.GetName())
 	return r.write(ctx, req, err, object, opts)
@@ -46,8 +46,8 @@ func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType
 	return r.one(ctx, req)
 }
 
-// Delete deletes one object. Nil means that the server has accepted it; an object with finalizers or with a grace period is
-// still there then.
+// Delete deletes one object. Nil means that the server has accepted it; an object with finalizers or with a grace
+// period is still there then.
 func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
 	req, err := r.objectRequest(verbDelete, http.MethodDelete, "", name)
 	if err != nil {
@@ -62,8 +62,8 @@ func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOp
 
 // DeleteCollection deletes all objects that listOpts select, and returns what the server found there: kube-apiserver
 // answers with the list that it read (consistently) before it deleted, so that an empty one proves that there was
-// nothing. It does not say that what was found is gone, see Delete. A server that answers with a bare Status leaves listed false and
-// found nil.
+// nothing. It does not say that what was found is gone, see Delete. A server that answers with a bare Status leaves
+// listed false and found nil.
 func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions, listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
 	req, err := r.request(verbDeleteCollection, http.MethodDelete, "", "")
 	if err != nil {

@@ -18,7 +18,8 @@ const (
 	unaskedPause   = 100 * time.Millisecond
 )
 
-// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package documentation under Failure.
+// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package documentation under
+// Failure.
 type retryPolicy struct {
 	maxRetries int
 	maxWait    time.Duration

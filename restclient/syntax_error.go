@@ -2,7 +2,8 @@ package restclient
 
 import "fmt"
 
-// syntaxError says where a body stops being JSON. It names one byte of the body and nothing more: bodies can hold secrets.
+// syntaxError says where a body stops being JSON. It names one byte of the body and nothing more: bodies can hold
+// secrets.
 type syntaxError struct {
 	want   string
 	got    byte

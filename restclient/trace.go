@@ -37,7 +37,8 @@ type RequestInfo struct {
 	// deletecollection); empty for raw requests.
 	Method, Verb string
 
-	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is known. Raw requests have none.
+	// Resource, Namespace, Name and Subresource say what the request is about, as far as it is known. Raw requests
+	// have none.
 	Resource    api.GroupVersionResource
 	Namespace   string
 	Name        string

@@ -25,8 +25,8 @@ var (
 	errNoObject    = errors.New("a watch event without an object")
 )
 
-// next returns the next event and its size in bytes. io.EOF says that the body ended between two events, a *readError with
-// io.ErrUnexpectedEOF that it ended inside one.
+// next returns the next event and its size in bytes. io.EOF says that the body ended between two events, a *readError
+// with io.ErrUnexpectedEOF that it ended inside one.
 func (d *eventDecoder[T]) next() (event api.WatchEvent[T], size int, err error) {
 	if _, err := d.stream.peek(); err != nil {
 		return event, 0, err

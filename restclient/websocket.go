@@ -52,8 +52,8 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		HandshakeTimeout: dialTimeout + tlsHandshakeTimeout,
 		ReadBufferSize:   firstBuffer,
 	}
-	// The library would also set the context's deadline on the connection, and the one that fires first would decide what the
-	// error looks like.
+	// The library would also set the context's deadline on the connection, and the one that fires first would decide
+	// what the error looks like.
 	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
 		// An answer to a ping that cannot be sent any more is no reason to miss what can still be read.

@@ -7,8 +7,8 @@ import (
 )
 
 // unknownFields holds what a document has and this package's types do not: a newer server's fields. An object that is
-// read, changed and put back must not lose them. Keys are the parent ("" is the document itself) and the field's name. Like the
-// rest of a decoded object it is never changed after decoding, so copies may share it.
+// read, changed and put back must not lose them. Keys are the parent ("" is the document itself) and the field's
+// name. Like the rest of a decoded object it is never changed after decoding, so copies may share it.
 type unknownFields map[string]map[string]json.RawMessage
 
 // schema says which fields are known, by parent.

@@ -7,8 +7,8 @@ import (
 )
 
 // Unstructured is an object of a kind that is not known when the program is built: a JSON document with
-// accessors. The zero value is an empty object. No accessor panics, whatever the document holds: a value that is missing or
-// of another type than asked for is the zero value.
+// accessors. The zero value is an empty object. No accessor panics, whatever the document holds: a value that is
+// missing or of another type than asked for is the zero value.
 type Unstructured struct {
 	// Object is the document: maps, slices, strings, bools, nil, int64 and float64 (json.Number for a number that is too
 	// large for either).

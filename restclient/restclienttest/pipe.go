@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// pipeBuffer is how much may be under way in one direction. A net.Pipe has no buffer at all, and TLS needs one: at the end of a handshake
-// both sides may write (a session ticket or an alert here, the first request there) before either reads.
+// pipeBuffer is how much may be under way in one direction. A net.Pipe has no buffer at all, and TLS needs one: at
+// the end of a handshake both sides may write (a session ticket or an alert here, the first request there) before
+// either reads.
 const pipeBuffer = 64 << 10
 
 // newPipe returns the two ends of a connection in memory. All waiting is on sync.Cond, so a synctest bubble can tell that
