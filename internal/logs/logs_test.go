@@ -109,6 +109,8 @@ func TestTheStoryOfADeletion(t *testing.T) {
 	quiet := lines(t, 0, story)
 	assert.Equal(t, map[string]any{"level": "info", "message": "content remains and needs time", "namespace": "a",
 		"took_s": 1.0, "estimate_s": 30.0, "next_look_in_s": 16.0}, quiet[2])
+	assert.Equal(t, map[string]any{"level": "info", "message": "condition holds", "namespace": "a",
+		"condition": "NamespaceContentRemaining", "reason": "SomeResourcesRemain", "detail": "pods"}, quiet[1])
 	assert.Equal(t, "warn", quiet[4]["level"])
 	assert.Equal(t, 3.0, quiet[4]["failures"])
 	assert.Len(t, lines(t, 1, story), 16)

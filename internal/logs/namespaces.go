@@ -100,7 +100,7 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 			continue
 		}
 		l.Info().Str("namespace", namespace).Str("condition", string(condition.Type)).
-			Str("reason", condition.Reason).Str("message", condition.Message).Msg("condition holds")
+			Str("reason", condition.Reason).Str("detail", condition.Message).Msg("condition holds")
 	}
 }
 

@@ -54,6 +54,7 @@ func try(ctx context.Context, binary string) (err error) {
 	if err != nil {
 		return err
 	}
+	config.QPS = -1 // the default of 5 requests per second is for programs that run for long
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
