@@ -116,7 +116,8 @@ func (c *Client) GoString() string { return c.String() }
 // package documentation). Several goroutines may use one Request.
 //
 // into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives it raw,
-// *Response receives status code, headers and raw body, anything else is filled by encoding/json.
+// *Response receives status code, headers and raw body, anything else is filled by encoding/json (or left alone if the
+// answer is 204 No Content).
 //
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
 // cannot be understood is a *DecodeError.

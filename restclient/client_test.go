@@ -56,6 +56,18 @@ func TestDoFillsWhatItIsGiven(t *testing.T) {
 	})
 }
 
+func TestNoContent(t *testing.T) {
+	bubble(t, code(204), func(t *testing.T, server *restclienttest.Server) {
+		info := api.VersionInfo{GitVersion: "before"}
+		require.NoError(t, server.Client().Do(t.Context(), get("/"), &info))
+		assert.Equal(t, "before", info.GitVersion)
+	})
+	bubble(t, code(200), func(t *testing.T, server *restclienttest.Server) {
+		var wrong *restclient.DecodeError
+		assert.ErrorAs(t, server.Client().Do(t.Context(), get("/"), &api.VersionInfo{}), &wrong, "an empty 200 is not an object")
+	})
+}
+
 func TestDoSendsWhatTheRequestSays(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -30,6 +30,7 @@
 //   - Events come in the order in which the server sent them; a clean end is io.EOF, a stream that breaks off inside an
 //     event is io.ErrUnexpectedEOF in a [*TransportError]. Nothing is retried inside a stream: whoever watches has to
 //     know that there is a gap.
+//   - A watch that is not pulled holds the server back; an API server ends watches that are too slow.
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be harmless appear in no
 //     error, no trace hook and no String. Bodies appear in no error, except for the text of an error answer.
 //   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.

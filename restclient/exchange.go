@@ -52,7 +52,7 @@ func (x *exchange) run(ctx context.Context) error {
 			continue
 		}
 		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
-		if !again {
+		if !again || endsBefore(ctx, wait) {
 			return x.giveUp(ctx, u, attempt, f.err)
 		}
 		if err := x.pause(ctx, u, attempt, wait, f); err != nil {
@@ -94,6 +94,13 @@ func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, wait time
 		return x.broken(ctx, u, fmt.Errorf("%w while waiting to repeat it; the last attempt failed: %v", err, f.err))
 	}
 	return nil
+}
+
+// endsBefore tells whether the context's deadline makes it pointless to wait. What the server said then is of more use to
+// the caller, and sooner, than the news that the time is up.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < wait
 }
 
 // repeat counts a repetition and tells about it.

@@ -9,8 +9,8 @@ import (
 
 // limiter is a token bucket: it holds up to burst tokens, gains rate tokens a second, and each request takes one.
 // A request that finds the bucket empty takes its token all the same, which makes the number negative, and waits until
-// the refill has paid for it. So waiting requests leave in the order in which they came, and one that gives up hands
-// its token back.
+// the refill has paid for it. So waiting requests leave in the order in which they came. One that gives up hands its
+// token back to those who come later; those who wait already keep the time that they were given.
 type limiter struct {
 	rate  float64 // tokens per second, > 0
 	burst float64 // >= 1

@@ -384,7 +384,7 @@ func TestBodiesAreAlwaysClosed(t *testing.T) {
 		"broken":     brokenBody,
 		"hang up":    hangUp,
 		"retried":    code(429, "Retry-After", "1"),
-		"redirected": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) },
+		"redirected": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
 	}
 	for name, handler := range handlers {
 		t.Run(name, func(t *testing.T) {

@@ -37,6 +37,9 @@ func (x *exchange) readInto(answer *http.Response, into any) error {
 			ContentType: answer.Header.Get("Content-Type"), Body: body,
 		}
 	default:
+		if len(body) == 0 && answer.StatusCode == http.StatusNoContent {
+			return nil
+		}
 		return json.Unmarshal(body, into)
 	}
 	return nil

@@ -154,6 +154,17 @@ func TestTheContextEndsTheWaitForTheNextAttempt(t *testing.T) {
 	})
 }
 
+func TestADeadlineThatComesFirstEndsTheAttempts(t *testing.T) {
+	bubble(t, code(429, "Retry-After", "60"), func(t *testing.T, server *restclienttest.Server) {
+		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
+		defer cancel()
+		start := time.Now()
+		err := server.Client().Do(ctx, get("/"), nil)
+		assert.True(t, api.IsTooManyRequests(err), "what the server said, not that the time is up: %v", err)
+		assert.Zero(t, time.Since(start))
+	})
+}
+
 func TestRefusedConnectionsAreReportedAtOnce(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		server.Refuse(true)
