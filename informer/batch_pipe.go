@@ -5,17 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// batchPipe is the default [pipe]: a backlog under a mutex.
+// batchPipe is the default [pipe]: a list of batches under a mutex.
 //
-// The consumer takes a chunk of events under one lock and works on it without; the producer signals only a
-// consumer that sleeps. While the handler is the slower side there is neither a wake-up nor a hand-off per event.
+// A batch is shared by all listeners and never changes, so what a listener costs is one slice header a batch,
+// however many events are in it, and events that wait for several slow handlers are in memory once. The consumer
+// takes everything that waits under one lock and works on it without; the producer signals only a consumer that
+// sleeps. While the handler is the slower side there is neither a wake-up nor a hand-off per event.
 type batchPipe[T any] struct {
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
 	mu       sync.Mutex
 	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
-	waiting  backlog[notification[T]]
+	waiting  [][]notification[T]
 	sleeping bool // the consumer waits on wake
 	finished bool // nothing more is taken in
 }
@@ -32,7 +34,7 @@ func (p *batchPipe[T]) add(batch []notification[T]) {
 	if p.finished {
 		return
 	}
-	p.waiting.push(batch)
+	p.waiting = append(p.waiting, batch)
 	p.wakeLocked()
 }
 
@@ -48,7 +50,7 @@ func (p *batchPipe[T]) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finished = true
-	p.waiting.clear()
+	p.waiting = nil
 	p.wakeLocked()
 }
 
@@ -60,34 +62,43 @@ func (p *batchPipe[T]) wakeLocked() {
 }
 
 func (p *batchPipe[T]) run(deliver func(n *notification[T])) {
-	var zero notification[T]
-	var done *chunk[notification[T]]
+	var batches [][]notification[T]
 	for {
-		c := p.next(done)
-		if c == nil {
+		if batches = p.next(batches[:0]); batches == nil {
 			return
 		}
-		for i := range c.slots[:c.count] {
-			if p.stopped.Load() {
-				return
+		for i, batch := range batches {
+			for j := range batch {
+				if p.stopped.Load() {
+					return
+				}
+				deliver(&batch[j])
 			}
-			deliver(&c.slots[i])
-			c.slots[i] = zero // a handled object must be collectable at once
+			batches[i] = nil // what was handled must be collectable, however much there is left
 		}
-		done = c
 	}
 }
 
-// next gives back the chunk that is done and waits for another; nil if there is not going to be one.
-func (p *batchPipe[T]) next(done *chunk[notification[T]]) *chunk[notification[T]] {
+// keepBatches is how long a list of batches may become and still be used again. After a handler has caught up with
+// a great lag its list would otherwise stay as long as the lag was.
+const keepBatches = 256
+
+// next takes everything that waits and leaves an empty list in its place. It blocks while there is nothing, and
+// returns nil if there is not going to be anything.
+func (p *batchPipe[T]) next(empty [][]notification[T]) [][]notification[T] {
+	if cap(empty) > keepBatches {
+		empty = nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if done != nil {
-		p.waiting.giveBack(done)
-	}
-	for p.waiting.empty() && !p.finished {
+	for len(p.waiting) == 0 {
+		if p.finished {
+			return nil
+		}
 		p.sleeping = true
 		p.wake.Wait()
 	}
-	return p.waiting.take()
+	batches := p.waiting
+	p.waiting = empty
+	return batches
 }

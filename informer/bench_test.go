@@ -79,9 +79,9 @@ type dispatch struct {
 	done   chan struct{}
 }
 
-func startDispatch(tb testing.TB, delivery informer.Delivery, handlers, spread int) *dispatch {
+func startDispatch(tb testing.TB, cfg informer.Config[head], handlers, spread int) *dispatch {
 	d := &dispatch{stream: newStream(10_000, spread), done: make(chan struct{})}
-	inf := informer.NewSharedIndexInformer(d.stream, informer.Config[head]{Name: "pods", Delivery: delivery})
+	inf := informer.NewSharedIndexInformer(d.stream, cfg)
 	for range handlers {
 		_, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[head]{UpdateFunc: func(head, head) {
 			if d.seen.Add(1) == d.want.Load() {
@@ -114,7 +114,7 @@ func BenchmarkDispatch(b *testing.B) {
 	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
 		for _, handlers := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("%v/handlers=%d", delivery, handlers), func(b *testing.B) {
-				d := startDispatch(b, delivery, handlers, 10_000)
+				d := startDispatch(b, informer.Config[head]{Delivery: delivery}, handlers, 10_000)
 				d.send(20_000, handlers)
 				runtime.GC()
 				b.ReportAllocs()
@@ -129,7 +129,7 @@ func BenchmarkDispatch(b *testing.B) {
 func BenchmarkDispatchSpread(b *testing.B) {
 	for _, spread := range []int{1, 10, 1000} {
 		b.Run(fmt.Sprintf("objects=%d", spread), func(b *testing.B) {
-			d := startDispatch(b, informer.Batching, 1, spread)
+			d := startDispatch(b, informer.Config[head]{}, 1, spread)
 			d.send(20_000, 1)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -142,7 +142,7 @@ func BenchmarkDispatchSpread(b *testing.B) {
 func BenchmarkDispatchIdle(b *testing.B) {
 	for _, handlers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("handlers=%d", handlers), func(b *testing.B) {
-			d := startDispatch(b, informer.Batching, handlers, 10_000)
+			d := startDispatch(b, informer.Config[head]{}, handlers, 10_000)
 			b.ReportAllocs()
 			for b.Loop() {
 				d.send(1, handlers)

@@ -96,12 +96,3 @@ func (p *channelPipe[T]) pop() {
 		}
 	}
 }
-
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -112,19 +113,13 @@ func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 
 // waitSynced waits for the informer and for the handlers that it has when it has synced.
 func (s *SharedIndexInformer[T]) waitSynced(ctx context.Context) error {
-	select {
-	case <-s.synced:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.ended:
-		return ErrStopped
+	if err := waitClosed(ctx, s.synced, s.ended); err != nil {
+		return err
 	}
 	for _, r := range s.processor.registrations() {
-		select {
-		case <-r.synced:
-		case <-r.ended: // it was removed
-		case <-ctx.Done():
-			return ctx.Err()
+		err := waitClosed(ctx, r.synced, r.ended)
+		if err != nil && !errors.Is(err, ErrStopped) { // a handler that was removed is not waited for
+			return err
 		}
 	}
 	return nil

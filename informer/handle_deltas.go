@@ -38,9 +38,11 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 		n.kind, n.old, n.sync = EventUpdate, old, isSync(d.Type, old, d.Object)
 	default:
 		n.kind, n.initial = EventAdd, isInInitialList
-		s.keys.remember(key, d.Object)
 	}
 	changed, err = s.put(key, d.Object)
+	if changed && !known {
+		s.keys.remember(key, d.Object)
+	}
 	return n, changed, err
 }
 
@@ -68,9 +70,10 @@ func (s *SharedIndexInformer[T]) put(key string, obj T) (stored bool, err error)
 		err = s.detector.stored(key, obj)
 	}
 	failed := s.store.Update(obj)
-	var index *indexer.IndexError
-	stored = failed == nil || errors.As(failed, &index)
-	return stored, errors.Join(err, failed)
+	if failed == nil {
+		return true, err
+	}
+	return errors.As(failed, new(*indexer.IndexError)), errors.Join(err, failed)
 }
 
 // isSync tells whether an update reports no change: a resync, or a list that contains what the store has. Only

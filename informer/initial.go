@@ -35,12 +35,15 @@ func takeInitial[T any](count int, all iter.Seq2[string, T]) *initialContent[T] 
 	return content
 }
 
+// portionSize is the number of objects that one switch to the iterator of the store fetches.
+const portionSize = 128
+
 // inPortions spares most of the switches between the two sides of iter.Pull.
 func inPortions[T any](all iter.Seq2[string, T]) iter.Seq[[]keyed[T]] {
 	return func(yield func([]keyed[T]) bool) {
-		portion := make([]keyed[T], 0, chunkSize)
+		portion := make([]keyed[T], 0, portionSize)
 		for key, obj := range all {
-			if portion = append(portion, keyed[T]{key, obj}); len(portion) == chunkSize {
+			if portion = append(portion, keyed[T]{key, obj}); len(portion) == portionSize {
 				if !yield(portion) {
 					return
 				}

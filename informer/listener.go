@@ -167,6 +167,7 @@ func (l *listener[T]) deliver(n *notification[T]) {
 // each panic uses up an event.
 func (l *listener[T]) call(n *notification[T]) {
 	l.current = n
+	defer func() { l.current = nil }() // it is part of a batch, which it would keep
 	defer wait.HandleCrash(l.onPanic)
 	switch n.kind {
 	case EventAdd:

@@ -5,8 +5,8 @@ package informer
 type Delivery uint8
 
 const (
-	// Batching, the default: one buffer under a mutex and one goroutine, which takes all that waits at once.
-	// The processor wakes it only if it sleeps.
+	// Batching, the default: a list of batches that all handlers share, under a mutex, and one goroutine, which
+	// takes all that waits at once. The processor wakes it only if it sleeps.
 	Batching Delivery = iota
 	// ChannelPair is the way of the article and of client-go: addCh, a goroutine pop that parks in
 	// pendingNotifications what the handler cannot take yet, nextCh, and a goroutine run. Two channel hand-offs
@@ -30,10 +30,11 @@ func (d Delivery) String() string {
 // The producer (one at a time) calls add; the goroutine of the listener sits in run; anybody may call finish
 // and stop, in any order and more than once.
 type pipe[T any] interface {
-	// add appends events. It waits neither for the handler nor for its goroutine to have been started, if that
-	// is going to happen. After finish or stop it is a no-op.
+	// add appends events. The slice is shared with others and does not change any more; the pipe may keep it. It
+	// waits neither for the handler nor for its goroutine to have been started, if that is going to happen. After
+	// finish or stop it is a no-op.
 	add(batch []notification[T])
-	// run hands each event to deliver, in order, until the pipe has been stopped, or finished and emptied.
+	// run lends each event to deliver, in order, until the pipe has been stopped, or finished and emptied.
 	// It owns every goroutine that it starts.
 	run(deliver func(n *notification[T]))
 	// finish closes the entrance: run returns when everything that was added has been delivered.

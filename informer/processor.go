@@ -32,14 +32,14 @@ type processor[T any] struct {
 
 	accepted uint64            // number of events that were ever appended
 	waiting  []notification[T] // appended and not yet flushed
-	spare    []notification[T] // the other buffer
+	lastSize int               // of the batch that was flushed last
 	mixed    bool              // waiting contains events that are not for every listener
 	flushing bool              // somebody is in flush and is going to take what waits
 	flushed  sync.Cond         // on mu; broadcast when flushing has become false
 	synced   bool              // eventSynced has been appended
 }
 
-// batch is what one round of flush hands out.
+// batch is what one round of flush hands out. The listeners share its events, which nobody changes.
 type batch[T any] struct {
 	events []notification[T]
 	first  uint64 // the number of events[0]
@@ -81,6 +81,10 @@ func (p *processor[T]) appendSynced() {
 }
 
 func (p *processor[T]) appendLocked(n notification[T]) {
+	if p.waiting == nil {
+		// Batches are of similar size as long as the load is: while it is low a batch is one event.
+		p.waiting = make([]notification[T], 0, max(p.lastSize, 1))
+	}
 	p.waiting = append(p.waiting, n)
 	p.accepted++
 	p.mixed = p.mixed || n.sync
@@ -105,9 +109,8 @@ func (p *processor[T]) flushLocked() {
 	}()
 	for len(p.waiting) > 0 {
 		b := batch[T]{events: p.waiting, first: p.accepted - uint64(len(p.waiting)), mixed: p.mixed}
-		p.waiting, p.spare, p.mixed = p.spare[:0], nil, false
+		p.waiting, p.lastSize, p.mixed = nil, len(b.events), false
 		p.distributeUnlocked(b, p.listeners)
-		p.spare = b.events[:0]
 	}
 }
 
@@ -115,7 +118,6 @@ func (p *processor[T]) flushLocked() {
 func (p *processor[T]) distributeUnlocked(b batch[T], listeners []*listener[T]) {
 	p.mu.Unlock()
 	defer p.mu.Lock()
-	defer clear(b.events) // the objects must not live on in a buffer
 	p.distribute(b, listeners)
 }
 

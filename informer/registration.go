@@ -52,13 +52,5 @@ func (r *Registration) waitEnded(ctx context.Context) error {
 	if id := goroutineID(); id != 0 && id == r.goroutine.Load() {
 		return ErrInsideHandler
 	}
-	select {
-	case <-r.ended:
-		return nil
-	case <-ctx.Done():
-		if isClosed(r.ended) {
-			return nil
-		}
-		return ctx.Err()
-	}
+	return waitClosed(ctx, r.ended, nil)
 }

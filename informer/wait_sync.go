@@ -48,12 +48,8 @@ func all(synced []InformerSynced) bool {
 // ended before, and takes no longer than the slowest of them.
 func WaitForSync(ctx context.Context, syncers ...Syncer) error {
 	for _, s := range syncers {
-		select {
-		case <-s.Synced():
-		case <-ctx.Done():
-			if !s.HasSynced() {
-				return ctx.Err()
-			}
+		if err := waitClosed(ctx, s.Synced(), nil); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,150 @@
+package informer_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+// newNamespaces makes informers of source and counts them.
+func newNamespaces(source *informertest.FakeSource[*api.Namespace], made *int) func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+	return func(resync time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+		*made++
+		return informer.NewSharedIndexInformer(source, config{Name: "namespaces", ResyncPeriod: resync})
+	}
+}
+
+func TestFactoryMakesOneInformerForEachCollection(t *testing.T) {
+	f := &informer.SharedInformerFactory{DefaultResync: time.Hour}
+	made := 0
+	source := informertest.NewNamespaceSource()
+	first := informer.InformerFor(f, "namespaces", newNamespaces(source, &made))
+	again := informer.InformerFor(f, "namespaces", newNamespaces(source, &made))
+	other := informer.InformerFor(f, "namespaces in another cluster", newNamespaces(source, &made))
+	heads := informer.InformerFor(f, "namespaces", func(time.Duration) *informer.SharedIndexInformer[head] {
+		return informer.NewSharedIndexInformer(informertest.NewContractSource(), informer.Config[head]{})
+	})
+	assert.Same(t, first, again)
+	assert.NotSame(t, first, other)
+	assert.NotNil(t, heads, "another type is another informer, whatever it is called")
+	assert.Equal(t, 2, made)
+	assert.Equal(t, time.Hour, first.Snapshot().ResyncCheckPeriod)
+}
+
+func TestFactoryStartsWhatIsNewAndStopsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f informer.SharedInformerFactory
+		require.NoError(t, f.Start(context.Background()), "nothing to start is no error")
+		made := 0
+		source := informertest.NewNamespaceSource()
+		first := informer.InformerFor(&f, "first", newNamespaces(source, &made))
+		require.NoError(t, f.Start(context.Background()))
+		require.NoError(t, f.Start(context.Background()))
+		second := informer.InformerFor(&f, "second", newNamespaces(source, &made))
+		require.NoError(t, f.WaitForCacheSync(context.Background()), "what was not started is not waited for")
+		assert.True(t, first.HasSynced())
+		assert.False(t, second.HasSynced())
+
+		require.NoError(t, f.Start(context.Background()))
+		require.NoError(t, f.WaitForCacheSync(context.Background()))
+		assert.True(t, second.HasSynced())
+
+		f.Shutdown()
+		f.Shutdown()
+		assert.True(t, first.IsStopped())
+		assert.True(t, second.IsStopped())
+		informer.InformerFor(&f, "third", newNamespaces(source, &made))
+		assert.ErrorIs(t, f.Start(context.Background()), informer.ErrFactoryShutDown)
+	})
+}
+
+// TestFactoryWaitsForHandlers: kubernetes/kubernetes#136942. Programs that wait for the factory look at what their
+// handlers have collected; client-go returns before the handlers have been told.
+func TestFactoryWaitsForHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f informer.SharedInformerFactory
+		defer f.Shutdown()
+		made := 0
+		source := informertest.NewNamespaceSource()
+		source.Add(namespace("a"))
+		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		var collected []string
+		_, err := inf.AddEventHandler(onAdd(func(obj *api.Namespace) {
+			time.Sleep(time.Minute)
+			collected = append(collected, obj.Name)
+		}))
+		require.NoError(t, err)
+		removed, err := inf.AddEventHandler(onAdd(func(*api.Namespace) { time.Sleep(time.Hour) }))
+		require.NoError(t, err)
+		require.NoError(t, f.Start(context.Background()))
+		synctest.Wait()
+		go func() { assert.NoError(t, inf.RemoveEventHandler(removed)) }() // is not waited for
+
+		require.NoError(t, f.WaitForCacheSync(context.Background()))
+		assert.Equal(t, []string{"a"}, collected)
+	})
+}
+
+func TestFactoryNamesWhatDoesNotSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f informer.SharedInformerFactory
+		defer f.Shutdown()
+		made := 0
+		good, bad := informertest.NewNamespaceSource(), informertest.NewNamespaceSource()
+		defer bad.Hold()()
+		informer.InformerFor(&f, "good", newNamespaces(good, &made))
+		informer.InformerFor(&f, "bad", newNamespaces(bad, &made))
+		informer.InformerFor(&f, "as bad", newNamespaces(bad, &made))
+		require.NoError(t, f.Start(context.Background()))
+
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		err := f.WaitForCacheSync(ctx)
+		var missing *informer.NotSyncedError
+		require.ErrorAs(t, err, &missing)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Len(t, missing.Informers, 2)
+		assert.Equal(t, "as bad", missing.Informers[0].Resource)
+		assert.Equal(t, "caches that did not sync: as bad (*api.Namespace), bad (*api.Namespace): context deadline exceeded", err.Error())
+	})
+}
+
+func TestFactoryDoesNotWaitForASlowHandlerForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f informer.SharedInformerFactory
+		defer f.Shutdown()
+		made := 0
+		source := informertest.NewNamespaceSource()
+		source.Add(namespace("a"))
+		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		_, err := inf.AddEventHandler(onAdd(func(*api.Namespace) { time.Sleep(time.Hour) }))
+		require.NoError(t, err)
+		require.NoError(t, f.Start(context.Background()))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		assert.ErrorIs(t, f.WaitForCacheSync(ctx), context.DeadlineExceeded)
+	})
+}
+
+func TestFactoryDoesNotWaitForAnInformerThatHasStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f informer.SharedInformerFactory
+		made := 0
+		source := informertest.NewNamespaceSource()
+		defer source.Hold()()
+		informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		ctx, cancel := context.WithCancel(context.Background())
+		require.NoError(t, f.Start(ctx))
+		cancel()
+		assert.ErrorIs(t, f.WaitForCacheSync(context.Background()), informer.ErrStopped)
+		f.Shutdown()
+	})
+}

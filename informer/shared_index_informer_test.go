@@ -1,0 +1,339 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+type config = informer.Config[*api.Namespace]
+
+func byLabel(ns *api.Namespace) ([]string, error) { return []string{ns.Labels["team"]}, nil }
+
+func TestRunReturnsTypedErrors(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		n.start()
+		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
+		assert.ErrorIs(t, n.SetTransform(nil), informer.ErrStarted)
+		assert.ErrorIs(t, n.SetWatchErrorHandler(nil), informer.ErrStarted)
+		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
+		require.NoError(t, n.stop())
+
+		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStopped)
+		_, err := n.AddEventHandler(&log{})
+		assert.ErrorIs(t, err, informer.ErrStopped)
+		assert.ErrorIs(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"other": byLabel}), informer.ErrStopped)
+		assert.ErrorIs(t, n.SetTransform(nil), informer.ErrStarted)
+	})
+}
+
+func TestHandlerMustNotBeNil(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		_, err := n.AddEventHandler(nil)
+		assert.ErrorIs(t, err, informer.ErrNoHandler)
+	})
+}
+
+func TestRemovalOfForeignRegistrations(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		other := informer.NewSharedIndexInformer(n.source, config{})
+		foreign, err := other.AddEventHandler(&log{})
+		require.NoError(t, err)
+		for _, r := range []*informer.Registration{nil, foreign} {
+			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
+			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
+			assert.ErrorIs(t, n.ShutDownEventHandlerWithDrain(t.Context(), r), informer.ErrForeignRegistration)
+		}
+	})
+}
+
+func TestIndexersAreKeptUpToDate(t *testing.T) {
+	inBubble(t, config{Indexers: indexer.Indexers[*api.Namespace]{"team": byLabel}}, func(n *namespaces) {
+		n.start()
+		n.add("a", "team", "red")
+		n.add("b", "team", "red")
+		n.modify("b", "team", "blue")
+		keys, err := n.GetIndexer().IndexKeys("team", "red")
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a"}, keys)
+		n.delete("a")
+		keys, err = n.GetIndexer().IndexKeys("team", "red")
+		require.NoError(t, err)
+		assert.Empty(t, keys)
+	})
+}
+
+// TestShutDownInsideTheCallback: what would wait for itself is an error, and the handler is removed all the same.
+func TestShutDownInsideTheCallback(t *testing.T) {
+	for name, shutDown := range map[string]func(*namespaces, *informer.Registration) error{
+		"waiting": func(n *namespaces, r *informer.Registration) error {
+			return n.ShutDownEventHandler(context.Background(), r)
+		},
+		"draining": func(n *namespaces, r *informer.Registration) error {
+			return n.ShutDownEventHandlerWithDrain(context.Background(), r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, config{}, func(n *namespaces) {
+				var r *informer.Registration
+				var result []error
+				r = n.register(onAdd(func(*api.Namespace) { result = append(result, shutDown(n, r)) }))
+				n.start()
+				n.add("a")
+				n.add("b")
+				require.Len(t, result, 1)
+				assert.ErrorIs(t, result[0], informer.ErrInsideHandler)
+				<-r.Ended()
+			})
+		})
+	}
+}
+
+func TestShutDownGivesUpWithItsContext(t *testing.T) {
+	for name, shutDown := range map[string]func(n *namespaces, ctx context.Context, r *informer.Registration) error{
+		"waiting": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
+			return n.ShutDownEventHandler(ctx, r)
+		},
+		"draining": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
+			return n.ShutDownEventHandlerWithDrain(ctx, r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, config{}, func(n *namespaces) {
+				var told []string
+				r := n.register(onAdd(func(obj *api.Namespace) {
+					told = append(told, obj.Name)
+					time.Sleep(time.Minute)
+				}))
+				n.start()
+				n.add("a")
+				n.add("b")
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				defer cancel()
+				assert.ErrorIs(t, shutDown(n, ctx, r), context.DeadlineExceeded)
+				assert.NoError(t, n.ShutDownEventHandler(context.Background(), r), "a second one waits for the end")
+				assert.Equal(t, []string{"a"}, told, "what waits is dropped when the time is over")
+				assert.NoError(t, shutDown(n, ctx, r), "what has ended has ended, even for a context that has, too")
+			})
+		})
+	}
+}
+
+func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		for _, r := range []*informer.Registration{n.register(&log{}), n.register(&log{})} {
+			require.NoError(t, n.ShutDownEventHandlerWithDrain(context.Background(), r))
+			require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
+			<-r.Ended()
+		}
+	})
+}
+
+// TestDrainWhileEventsFlow: everything that was in the store before the call is delivered, whatever the loop was
+// doing.
+func TestDrainWhileEventsFlow(t *testing.T) {
+	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
+		t.Run(delivery.String(), func(t *testing.T) {
+			inBubble(t, config{Delivery: delivery}, func(n *namespaces) {
+				n.start()
+				for round := range 20 {
+					seen := map[string]bool{}
+					r := n.register(onAdd(func(obj *api.Namespace) { seen[obj.Name] = true }))
+					go func() {
+						for i := range 100 {
+							n.source.Add(informertest.Namespace("n" + string(rune('a'+round)) + string(rune('0'+i%10)) + string(rune('0'+i/10))))
+						}
+					}()
+					time.Sleep(time.Nanosecond)
+					before := n.GetIndexer().ListKeys()
+					require.NoError(t, n.ShutDownEventHandlerWithDrain(context.Background(), r))
+					for _, key := range before {
+						assert.True(t, seen[key], key)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
+// else.
+func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
+	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
+		t.Run(delivery.String(), func(t *testing.T) {
+			inBubble(t, config{Delivery: delivery}, func(n *namespaces) {
+				left := n.register(onAdd(func(*api.Namespace) { runtime.Goexit() }))
+				stays := n.handler()
+				n.start()
+				n.add("a")
+				n.add("b")
+				<-left.Ended()
+				assert.Equal(t, &log{"add a", "add b"}, stays)
+				require.NoError(t, n.ShutDownEventHandler(context.Background(), left))
+				require.NoError(t, n.stop())
+			})
+		})
+	}
+}
+
+func TestTransformThatPanicsIsReported(t *testing.T) {
+	defer survivePanics()()
+	var told []error
+	cfg := config{
+		WatchErrorHandler: func(_ context.Context, err error) { told = append(told, err) },
+		Transform: func(ns *api.Namespace) (*api.Namespace, error) {
+			if ns.Name == "bad" {
+				panic("a fault in a transform")
+			}
+			return ns, nil
+		},
+	}
+	inBubble(t, cfg, func(n *namespaces) {
+		h := n.handler()
+		n.start()
+		n.add("bad")
+		n.add("good")
+		assert.Equal(t, &log{"add good"}, h)
+		require.Len(t, told, 1)
+		var process *informer.ProcessError
+		require.ErrorAs(t, told[0], &process)
+		assert.Equal(t, "bad", process.Key)
+		require.ErrorAs(t, told[0], new(*deltafifo.TransformError))
+		var thrown *informer.PanicError
+		require.ErrorAs(t, told[0], &thrown)
+		assert.Equal(t, "a fault in a transform", thrown.Value)
+		assert.Contains(t, told[0].Error(), "a fault in a transform")
+
+		s := n.Snapshot()
+		assert.EqualValues(t, 1, s.ProcessErrors)
+		assert.Same(t, process, s.LastProcessError)
+	})
+}
+
+func TestPanicErrorUnwrapsToWhatWasThrown(t *testing.T) {
+	cause := errors.New("cause")
+	assert.ErrorIs(t, &informer.ProcessError{Err: &informer.PanicError{Value: cause}}, cause)
+	assert.NotErrorIs(t, &informer.PanicError{Value: "text"}, cause)
+}
+
+// TestPanicInTheLoopIsSurvived: a hook of the store panics in the middle of an event. The next event is processed.
+func TestPanicInTheLoopIsSurvived(t *testing.T) {
+	defer survivePanics()()
+	var errs []*informer.ProcessError
+	cfg := config{
+		StoreTrace: &indexer.Trace{Added: func(key string) {
+			if key == "bad" {
+				panic("a fault in a hook")
+			}
+		}},
+		Trace: &informer.Trace{ProcessError: func(name string, err *informer.ProcessError) {
+			assert.Equal(t, "namespaces", name)
+			errs = append(errs, err)
+		}},
+	}
+	inBubble(t, cfg, func(n *namespaces) {
+		h := n.handler()
+		n.start()
+		n.add("good")
+		n.add("bad")
+		n.add("better")
+		assert.Equal(t, &log{"add good", "add better"}, h)
+		require.Len(t, errs, 1)
+		require.ErrorAs(t, errs[0], new(*informer.PanicError))
+	})
+}
+
+// TestPanicInTheReflectorIsSurvived: the ListerWatcher panics. After a second a new reflector lists.
+func TestPanicInTheReflectorIsSurvived(t *testing.T) {
+	defer survivePanics()()
+	synctest.Test(t, func(t *testing.T) {
+		source := &panickingSource{FakeSource: informertest.NewNamespaceSource(), faults: 2}
+		source.Add(informertest.Namespace("a"))
+		inf := informer.NewSharedIndexInformer(source, config{})
+		h := &log{}
+		_, err := inf.AddEventHandler(h)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- inf.Run(ctx) }()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, &log{"add a (initial)"}, h)
+		assert.Equal(t, source.ResourceVersion(), inf.LastSyncResourceVersion())
+		cancel()
+		require.NoError(t, <-done)
+	})
+}
+
+// panickingSource panics over the first requests.
+type panickingSource struct {
+	*informertest.FakeSource[*api.Namespace]
+	faults int
+}
+
+func (s *panickingSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+	if s.faults > 0 {
+		s.faults--
+		panic("a fault in a ListerWatcher")
+	}
+	return s.FakeSource.Watch(ctx, opts)
+}
+
+func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
+	var found []*informer.MutationError
+	cfg := config{MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
+		Enabled:    true,
+		OnMutation: func(err *informer.MutationError) { found = append(found, err) },
+	}}
+	inBubble(t, cfg, func(n *namespaces) {
+		n.start()
+		n.add("a", "app", "web")
+		n.add("b")
+		n.modify("b", "app", "web")
+		n.delete("b")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Empty(t, found, "ordinary events are no mutations")
+
+		obj, _ := n.GetIndexer().GetByKey("a")
+		obj.Labels["app"] = "changed"
+		n.add("c") // whose way through the detector orders the change before the look
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Len(t, found, 1)
+		assert.Equal(t, "a", found[0].Key)
+		assert.Equal(t, `metadata.labels.app was "web" and is "changed"`, found[0].Differences[0].String())
+	})
+}
+
+func TestWithoutResourceVersionsEveryUpdateCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := informertest.NewFakeSource(func(ns *api.Namespace, _ string) *api.Namespace { return ns })
+		inf := informer.NewSharedIndexInformer(source, config{})
+		h := &log{}
+		_, err := inf.AddEventHandler(h)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- inf.Run(ctx) }()
+		synctest.Wait()
+		source.Add(informertest.Namespace("a"))
+		source.Modify(informertest.Namespace("a"))
+		synctest.Wait()
+		assert.Equal(t, &log{"add a", "update a"}, h)
+		cancel()
+		<-done
+	})
+}

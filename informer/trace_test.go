@@ -1,0 +1,222 @@
+package informer_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// recordingTrace writes down every call of every hook.
+type recordingTrace struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (r *recordingTrace) note(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+}
+
+// take returns what was noted since the last call.
+func (r *recordingTrace) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lines := r.lines
+	r.lines = nil
+	return lines
+}
+
+func (r *recordingTrace) trace() *informer.Trace {
+	return &informer.Trace{
+		Started: func(name string) { r.note("started %s", name) },
+		Stopped: func(name string) { r.note("stopped %s", name) },
+		Synced:  func(name string) { r.note("synced %s", name) },
+		HandlerAdded: func(h informer.HandlerInfo, initial int) {
+			r.note("handler %d %s added, %d initial", h.ID, h.Handler, initial)
+		},
+		HandlerRemoved: func(h informer.HandlerInfo) { r.note("handler %d removed", h.ID) },
+		HandlerEnded:   func(h informer.HandlerInfo, dropped int) { r.note("handler %d ended, %d dropped", h.ID, dropped) },
+		HandlerSynced:  func(h informer.HandlerInfo) { r.note("handler %d synced", h.ID) },
+		HandlerLagging: func(h informer.HandlerInfo, pending int) { r.note("handler %d lags by %d", h.ID, pending) },
+		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
+			r.note("handler %d panicked over %v %s: %v", h.ID, kind, key, value)
+		},
+		Distributed: func(kind informer.EventKind, key string, listeners int) { r.note("%v %s to %d", kind, key, listeners) },
+		Handled: func(h informer.HandlerInfo, kind informer.EventKind, key string, took time.Duration) {
+			r.note("handler %d did %v %s in %v", h.ID, kind, key, took)
+		},
+		ResyncDue: func(name string, handlers int) { r.note("resync of %s due for %d", name, handlers) },
+	}
+}
+
+func TestTraceTellsTheStory(t *testing.T) {
+	var r recordingTrace
+	inBubble(t, config{Trace: r.trace(), ResyncPeriod: 10 * time.Second}, func(n *namespaces) {
+		_, err := n.AddEventHandlerWithOptions(&log{}, informer.HandlerOptions{Name: "first"})
+		require.NoError(t, err)
+		n.start()
+		assert.ElementsMatch(t, []string{
+			"handler 1 first added, 0 initial", "started namespaces", "synced namespaces", "handler 1 synced",
+		}, r.take())
+
+		n.add("a")
+		assert.Equal(t, []string{"add a to 1", "handler 1 did add a in 0s"}, r.take())
+
+		slow, err := n.AddEventHandlerWithResyncPeriod(onAdd(func(*api.Namespace) { time.Sleep(2 * time.Second) }), 0)
+		require.NoError(t, err)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{
+			"handler 2 informer.ResourceEventHandlerFuncs[*orrery/restclient/api.Namespace] added, 1 initial",
+			"handler 2 did add a in 2s", "handler 2 synced",
+		}, r.take())
+
+		n.modify("a")
+		assert.ElementsMatch(t, []string{
+			"update a to 2", "handler 1 did update a in 0s", "handler 2 did update a in 0s",
+		}, r.take())
+
+		time.Sleep(7 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"resync of namespaces due for 1", "update a to 1", "handler 1 did update a in 0s"}, r.take())
+
+		n.add("b")
+		n.add("c")
+		require.NoError(t, n.RemoveEventHandler(slow))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		assert.Subset(t, r.take(), []string{"handler 2 removed", "handler 2 ended, 1 dropped"})
+
+		require.NoError(t, n.stop())
+		assert.Equal(t, []string{"handler 1 ended, 0 dropped", "stopped namespaces"}, r.take())
+	})
+}
+
+func TestTraceTellsOfPanics(t *testing.T) {
+	defer survivePanics()()
+	var r recordingTrace
+	inBubble(t, config{Trace: &informer.Trace{HandlerPanicked: r.trace().HandlerPanicked}}, func(n *namespaces) {
+		n.register(onAdd(func(*api.Namespace) { panic("a fault") }))
+		n.start()
+		n.add("a")
+		assert.Equal(t, []string{"handler 1 panicked over add a: a fault"}, r.take())
+		assert.EqualValues(t, 1, n.Snapshot().Handlers[0].Panics)
+	})
+}
+
+func TestLagIsVisible(t *testing.T) {
+	var r recordingTrace
+	inBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
+		release := make(chan struct{})
+		n.register(onAdd(func(*api.Namespace) { <-release }))
+		n.handler()
+		n.start()
+		n.add("a")
+		for range 1022 {
+			n.source.Modify(namespace("a"))
+		}
+		synctest.Wait()
+		assert.Empty(t, r.take())
+		n.modify("a")
+		assert.Equal(t, []string{"handler 1 lags by 1024"}, r.take())
+		for range 1024 {
+			n.modify("a")
+		}
+		assert.Equal(t, []string{"handler 1 lags by 2048"}, r.take())
+
+		s := n.Snapshot()
+		assert.Equal(t, 2048, s.Handlers[0].Pending)
+		assert.Equal(t, 2048, s.Handlers[0].PeakPending)
+		assert.Zero(t, s.Handlers[0].Handled)
+		assert.Zero(t, s.Handlers[1].Pending)
+		assert.EqualValues(t, 2048, s.Handlers[1].Handled)
+		close(release)
+		synctest.Wait()
+		s = n.Snapshot()
+		assert.Zero(t, s.Handlers[0].Pending)
+		assert.Equal(t, 2048, s.Handlers[0].PeakPending)
+		assert.EqualValues(t, 2048, s.Handlers[0].Handled)
+	})
+}
+
+func TestSnapshotFollowsTheLife(t *testing.T) {
+	cfg := config{ResyncPeriod: time.Minute}
+	inBubble(t, cfg, func(n *namespaces) {
+		n.source.Add(namespace("a"))
+		registered := time.Now()
+		n.register(&log{})
+		_, err := n.AddEventHandlerWithOptions(&log{}, informer.HandlerOptions{Name: "never", ResyncPeriod: -1})
+		require.NoError(t, err)
+
+		s := n.Snapshot()
+		assert.Equal(t, "namespaces", s.Name)
+		assert.Equal(t, informer.StateNew, s.State)
+		assert.False(t, s.HasSynced)
+		assert.Zero(t, s.Objects)
+		assert.Equal(t, reflector.Snapshot{}, s.Reflector)
+
+		n.start()
+		s = n.Snapshot()
+		assert.Equal(t, informer.StateRunning, s.State)
+		assert.True(t, s.HasSynced)
+		assert.Equal(t, 1, s.Objects)
+		assert.Zero(t, s.Queued)
+		assert.Zero(t, s.Undistributed)
+		assert.Equal(t, time.Minute, s.ResyncCheckPeriod)
+		assert.Equal(t, n.source.ResourceVersion(), s.Reflector.ResourceVersion)
+		assert.Equal(t, []informer.HandlerSnapshot{{
+			HandlerInfo:  informer.HandlerInfo{Informer: "namespaces", Handler: "*informer_test.log", ID: 1},
+			HasSynced:    true,
+			PeakPending:  s.Handlers[0].PeakPending,
+			Handled:      1,
+			ResyncPeriod: time.Minute,
+			NextResync:   registered.Add(time.Minute),
+		}, {
+			HandlerInfo: informer.HandlerInfo{Informer: "namespaces", Handler: "never", ID: 2},
+			HasSynced:   true,
+			PeakPending: s.Handlers[1].PeakPending,
+			Handled:     1,
+		}}, s.Handlers)
+
+		require.NoError(t, n.stop())
+		s = n.Snapshot()
+		assert.Equal(t, informer.StateStopped, s.State)
+		assert.Empty(t, s.Handlers)
+		assert.Equal(t, 1, s.Objects)
+	})
+}
+
+// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may look at their own informer.
+func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
+	var n *namespaces
+	looks := 0
+	look := func() {
+		n.Snapshot()
+		looks++
+	}
+	cfg := config{ResyncPeriod: time.Second, Trace: &informer.Trace{
+		HandlerAdded: func(informer.HandlerInfo, int) { look() },
+		Distributed:  func(informer.EventKind, string, int) { look() },
+		ResyncDue:    func(string, int) { look() },
+		Synced:       func(string) { look() },
+	}}
+	inBubble(t, cfg, func(world *namespaces) {
+		n = world
+		n.register(onAdd(func(*api.Namespace) { look() }))
+		n.start()
+		n.add("a")
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, 6, looks)
+	})
+}

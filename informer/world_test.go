@@ -1,0 +1,111 @@
+package informer_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+// namespaces is an informer of namespaces in a synctest bubble, with the source behind it.
+type namespaces struct {
+	*informer.SharedIndexInformer[*api.Namespace]
+	t      *testing.T
+	source *informertest.FakeSource[*api.Namespace]
+	cancel context.CancelFunc
+	result chan error // what Run returned
+}
+
+// inBubble runs a test with an informer that ends with the test, if it was started.
+func inBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n *namespaces)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &namespaces{t: t, source: informertest.NewNamespaceSource(), result: make(chan error, 1)}
+		if cfg.Name == "" {
+			cfg.Name = "namespaces"
+		}
+		n.SharedIndexInformer = informer.NewSharedIndexInformer(n.source, cfg)
+		test(n)
+	})
+}
+
+// start runs the informer and waits until it has nothing to do.
+func (n *namespaces) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.result <- n.Run(ctx)
+	}()
+	n.t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	synctest.Wait()
+}
+
+// stop ends the informer and returns what Run has returned.
+func (n *namespaces) stop() error {
+	n.cancel()
+	return <-n.result
+}
+
+// add puts a namespace on the server and waits until the informer has dealt with it.
+func (n *namespaces) add(name string, labels ...string) {
+	n.source.Add(informertest.Namespace(name, labels...))
+	synctest.Wait()
+}
+
+func (n *namespaces) modify(name string, labels ...string) {
+	n.source.Modify(informertest.Namespace(name, labels...))
+	synctest.Wait()
+}
+
+func (n *namespaces) delete(name string) {
+	n.source.Delete(name)
+	synctest.Wait()
+}
+
+// relist makes the informer list anew.
+func (n *namespaces) relist() {
+	n.source.SendError(informertest.Expired("the position is too old"))
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+}
+
+// log is a handler that writes down what it is told.
+type log []string
+
+func (l *log) OnAdd(obj *api.Namespace, initial bool) {
+	*l = append(*l, "add "+obj.Name+map[bool]string{true: " (initial)"}[initial])
+}
+
+func (l *log) OnUpdate(_, obj *api.Namespace) { *l = append(*l, "update "+obj.Name) }
+
+func (l *log) OnDelete(d informer.DeletedObject[*api.Namespace]) { *l = append(*l, "delete "+d.Key) }
+
+// namespace returns a namespace without labels.
+func namespace(name string) *api.Namespace { return informertest.Namespace(name) }
+
+func (n *namespaces) handler() *log {
+	l := &log{}
+	n.register(l)
+	return l
+}
+
+func (n *namespaces) register(h informer.ResourceEventHandler[*api.Namespace]) *informer.Registration {
+	r, err := n.AddEventHandler(h)
+	require.NoError(n.t, err)
+	return r
+}
+
+// onAdd is a handler that only cares for additions.
+func onAdd(f func(obj *api.Namespace)) informer.ResourceEventHandler[*api.Namespace] {
+	return informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(obj *api.Namespace, _ bool) { f(obj) }}
+}
