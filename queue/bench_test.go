@@ -20,8 +20,8 @@ func someKeys(n int) []string {
 	return keys
 }
 
-// noMetrics is a provider whose metrics do nothing, so that what is left is the queue's own
-// work for them.
+// noMetrics is a provider whose metrics do nothing, so that what is left is the
+// queue's own work for them.
 type noMetrics struct{}
 
 type noMetric struct{}

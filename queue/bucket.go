@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// BucketRateLimiter is a token bucket that all keys share: it holds burst tokens
-// at most and gains qps a second. Each failure takes one. If none is left it takes
-// one that is still to come, and waits for it; so the delays of keys that fail
-// together are 1/qps apart.
+// BucketRateLimiter is a token bucket that all keys share: it holds burst
+// tokens at most and gains qps a second. Each failure takes one. If none is
+// left it takes one that is still to come, and waits for it; so the delays of
+// keys that fail together are 1/qps apart.
 //
 // A token that was taken is not given back, whatever becomes of the key. Nothing
 // is known about single keys, so Forget does nothing and NumRequeues is 0.

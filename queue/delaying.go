@@ -27,8 +27,8 @@ func NewDelaying[K comparable](config Config[K]) *DelayingQueue[K] {
 // delays end at the same instant come in the order of their AddAfter.
 //
 // A key may wait for a worker, or be with one, and be delayed as well: it was
-// asked for now and once more later. Only an Add that comes after the AddAfter gives
-// up the delay.
+// asked for now and once more later. Only an Add that comes after the AddAfter
+// gives up the delay.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	q.addAfter(key, after, false)
 }

@@ -3,12 +3,12 @@
 //
 // # Concept
 //
-// A controller does not process events. An event only says "look at this
-// object again"; the worker then reads the object as it is by now. So the queue
-// holds keys, not objects, and a key that is in it need not be put in once more:
-// ten events about one object are one piece of work. What must never happen is that
-// an event which arrives while a worker is looking is lost, or that two
-// workers look at the same object at once.
+// A controller does not process events. An event only says "look at this object
+// again"; the worker then reads the object as it is by now. So the queue holds
+// keys, not objects, and a key that is in it need not be put in once more: ten
+// events about one object are one piece of work. What must never happen is that
+// an event which arrives while a worker is looking is lost, or that two workers
+// look at the same object at once.
 //
 // Two sets and an order do all that. A key is dirty if it needs processing, and
 // processing if a worker holds it:
@@ -37,19 +37,19 @@
 //
 // There are three kinds of queues, each of which is the one before and more:
 // [Queue], [DelayingQueue] with AddAfter, [RateLimitingQueue] with
-// AddRateLimited. A [RateLimiter] tells the last one how long a key that failed has to
-// wait; the limiters of Kubernetes are all here, and can be combined.
+// AddRateLimited. A [RateLimiter] tells the last one how long a key that failed
+// has to wait; the limiters of Kubernetes are all here, and can be combined.
 //
-// Inside, the two sets are two flags in one small record a key, so that a key costs
-// one look-up where the textbook form, queuetest.Naive, needs seven. The delayed
-// keys are in a heap under the same lock. queue.go has the heart of it: Add, Get
-// and Done fit on three screens.
+// Inside, the two sets are two flags in one small record a key, so that a key
+// costs two look-ups where the textbook form, queuetest.Naive, needs seven. The
+// delayed keys are in a heap under the same lock. queue.go has the heart of it:
+// Add, Get and Done fit on three screens.
 //
 // # Guarantees
 //
 //   - A key waits at most once. A key is with one worker at most.
-//   - After Add returns, the key is handed out at least once more by a Get
-//     that returns later (unless the queue is shut down).
+//   - Whatever happened before an Add is seen by a worker: the key is handed
+//     out at least once after it (unless the queue was shut down before).
 //   - Keys are handed out in the order in which they began to wait, unless
 //     Config.Order decides otherwise.
 //   - A key has one delay at most. Of two, the one that ends earlier wins; Add gives
@@ -59,23 +59,24 @@
 //   - Done of a key that no worker holds changes nothing.
 //   - AddAfter and all others except Get and ShutDownWithDrain never block.
 //   - Callbacks of a [Trace] run without the lock and may call the queue.
-//     [Metrics][MetricsProvider] are made with a trace.
+//     Metrics, see [MetricsProvider], are made with a trace.
 //
 // queuetest has all this as tests, and names where the original differs.
 //
 // # Goroutines
 //
-// A queue starts none, with one exception: when delays end, a timer runs a function
-// in a goroutine that hands over the keys and ends. ShutDown stops the timer. (A
-// function that had begun by then finds nothing to do.) Workers and whoever calls
-// UpdateMetrics belong to the caller; ShutDown makes the workers' Get return.
+// A queue starts none, with one exception: when delays end, a timer runs a
+// function in a goroutine that hands over the keys and ends. ShutDown stops the
+// timer. (A function that had begun by then finds nothing to do.) Workers and
+// whoever calls UpdateMetrics belong to the caller; ShutDown makes the workers'
+// Get return.
 //
 // # Failure
 //
 // A key that is never given back with Done is processing for ever: it is not
 // handed out again and ShutDownWithDrain does not return until ShutDown is
-// called. The gauge workqueue_longest_running_processor_seconds shows it,
-// and so does Snapshot. A worker that may panic calls Done in a deferred function.
+// called. The gauge workqueue_longest_running_processor_seconds shows it, and
+// so does Snapshot. A worker that may panic calls Done in a deferred function.
 //
 // A key for which Forget is never called stays in the limiter's memory.
 //
@@ -84,9 +85,9 @@
 //
 // # Testing
 //
-// The queue uses package time and sync.Cond only, so in a testing/synctest bubble a
-// delay of an hour takes no time and is exact. Programs that need a queue with other
-// properties run queuetest.Run against theirs.
+// The queue uses package time and sync.Cond only, so in a testing/synctest
+// bubble a delay of an hour takes no time and is exact. Programs that need a
+// queue with other properties run queuetest.Run against theirs.
 //
 // Next: package deltafifo
 package queue

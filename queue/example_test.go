@@ -12,9 +12,9 @@ import (
 	"orrery/queue"
 )
 
-// A controller in small: events put keys in, a worker makes the world as it should
-// be. That the key "default/web" changed three times is one piece of work; that it
-// changes once more while the worker is busy with it is another.
+// A controller in small: events put keys in, a worker makes the world as it
+// should be. That the key "default/web" changed three times is one piece of
+// work; that it changes once more while the worker is busy with it is another.
 func Example() {
 	q := queue.New(queue.Config[string]{})
 

@@ -18,9 +18,9 @@ type RateLimiter[K comparable] interface {
 // after the first failure of a key, twice as long after each further one, up to
 // 1000 s; and all keys together ten a second after the first hundred.
 //
-// The second rule is a single bucket: if a thousand keys fail once each, the last of them
-// comes back after 90 s. A controller whose keys fail independently is better
-// off with DefaultItemBasedRateLimiter.
+// The second rule is a single bucket: if a thousand keys fail once each, the
+// last of them comes back after 90 s. A controller whose keys fail
+// independently is better off with DefaultItemBasedRateLimiter.
 func DefaultControllerRateLimiter[K comparable]() *MaxOfRateLimiter[K] {
 	return NewMaxOfRateLimiter[K](
 		NewItemExponentialFailureRateLimiter[K](5*time.Millisecond, 1000*time.Second),

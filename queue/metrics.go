@@ -7,14 +7,15 @@ import "time"
 const (
 	// MetricDepth is a gauge: keys that wait for a worker.
 	MetricDepth = "workqueue_depth"
-	// MetricAdds is a counter: additions that were not coalesced with an earlier one.
+	// MetricAdds is a counter: additions that were not coalesced with an
+	// earlier one.
 	MetricAdds = "workqueue_adds_total"
 	// MetricLatency is a histogram: seconds from the addition of a key to Get.
 	MetricLatency = "workqueue_queue_duration_seconds"
 	// MetricWorkDuration is a histogram: seconds from Get to Done.
 	MetricWorkDuration = "workqueue_work_duration_seconds"
-	// MetricUnfinishedWork is a gauge: seconds that all keys now with workers have
-	// been there, summed up. If it keeps growing, workers are stuck.
+	// MetricUnfinishedWork is a gauge: seconds that all keys now with workers
+	// have been there, summed up. If it keeps growing, workers are stuck.
 	MetricUnfinishedWork = "workqueue_unfinished_work_seconds"
 	// MetricLongestRunning is a gauge: seconds that the oldest key now with a
 	// worker has been there.
@@ -56,8 +57,8 @@ type CounterMetric interface{ Inc() }
 // HistogramMetric counts observations by size.
 type HistogramMetric interface{ Observe(float64) }
 
-// metricsTrace is the adapter that makes the callbacks of a trace into counters and
-// histograms.
+// metricsTrace is the adapter that makes the callbacks of a trace into counters
+// and histograms.
 func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K] {
 	adds := provider.NewAddsMetric(name)
 	latency := provider.NewLatencyMetric(name)

@@ -8,15 +8,15 @@ import (
 	"orrery/wait"
 )
 
-// ParallelizeUntil calls f with each number from 0 to pieces-1, in that order, in at
-// most workers goroutines, and returns when they have all ended. When ctx is done
-// no further piece is started. f must be safe for concurrent use.
+// ParallelizeUntil calls f with each number from 0 to pieces-1, in that order,
+// in at most workers goroutines, and returns when they have all ended. When ctx
+// is done no further piece is started. f must be safe for concurrent use.
 //
-// A panic in f goes to wait.HandleCrashWithContext. If that swallows it, the piece counts
-// as done.
+// A panic in f goes to wait.HandleCrashWithContext. If that swallows it, the
+// piece counts as done.
 //
-// (The original takes a chunk size, because it hands out pieces through a channel. Here
-// a piece costs one atomic addition.)
+// (The original takes a chunk size, because it hands out pieces through a
+// channel. Here a piece costs one atomic addition.)
 func ParallelizeUntil(ctx context.Context, workers, pieces int, f func(piece int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup

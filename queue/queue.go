@@ -46,7 +46,8 @@ type Queue[K comparable] struct {
 	shutdowns    int // calls of ShutDown so far; one more ends every drain
 	shuttingDown bool
 
-	// Guarded by mu: the timer. While something is delayed, alarm <= delays[0].due.
+	// Guarded by mu: the timer.
+	// Invariant: while something is delayed, alarm <= delays[0].due.
 	timer *time.Timer
 	alarm time.Duration // when timer fires; never if it does not
 }

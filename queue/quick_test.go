@@ -15,8 +15,8 @@ import (
 
 // The queue as a whole is compared with a model by queuetest; here are its parts.
 
-// TestTableIsAMap compares the table with a Go map. Few different hashes make long
-// probes, which is where such tables go wrong.
+// TestTableIsAMap compares the table with a Go map. Few different hashes make
+// long probes, which is where such tables go wrong.
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable[int]()
@@ -242,8 +242,8 @@ func TestExponentialWithoutBase(t *testing.T) {
 	}
 }
 
-// TestJitter: never less than the limiter says, never more than the factor allows,
-// never the same.
+// TestJitter: never less than the limiter says, never more than the factor
+// allows, never the same.
 func TestJitter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wait := time.Duration(rapid.Int64Min(0).Draw(t, "wait"))

@@ -51,8 +51,8 @@ func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {
 	})
 }
 
-// Done when the queue became idle woke one goroutine, and that need not be the one that
-// waited for it.
+// Done when the queue became idle woke one goroutine, and that need not be the
+// one that waited for it.
 func TestIssue141079OnlyOneDrainReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
@@ -143,7 +143,8 @@ func TestIssue136853BackoffInflation(t *testing.T) {
 	assert.Equal(t, 9, requeues)
 }
 
-// One bucket for all keys let the last of a thousand that failed once wait for 90 s.
+// One bucket for all keys let the last of a thousand that failed once wait for
+// 90 s.
 func TestIssue75577GlobalBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := func(limiter queue.RateLimiter[string]) (longest time.Duration) {
@@ -157,8 +158,8 @@ func TestIssue75577GlobalBucket(t *testing.T) {
 	})
 }
 
-// After ShutDownWithDrain the goroutine with the delayed keys lived on for up to ten
-// seconds, and its ticker for ever.
+// After ShutDownWithDrain the goroutine with the delayed keys lived on for up
+// to ten seconds, and its ticker for ever.
 func TestIssue134323NothingIsLeft(t *testing.T) {
 	for name, shutDown := range map[string]func(*queue.DelayingQueue[string]){
 		"ShutDown":          func(q *queue.DelayingQueue[string]) { q.ShutDown() },
@@ -201,8 +202,8 @@ func TestIssue134323TheTimerIsStopped(t *testing.T) {
 	running.Value().ShutDown()
 }
 
-// A queue with metrics had a goroutine of its own, and ShutDown returned before it
-// had ended.
+// A queue with metrics had a goroutine of its own, and ShutDown returned before
+// it had ended.
 func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
@@ -233,8 +234,8 @@ func TestIssue119554ShutDownWhileDraining(t *testing.T) {
 	}
 }
 
-// The delayed keys went through a channel with a thousand places; whoever came after that had
-// to wait for the goroutine at its other end.
+// The delayed keys went through a channel with a thousand places; whoever came
+// after that had to wait for the goroutine at its other end.
 func TestAddAfterNeverBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q *queue.DelayingQueue[int]

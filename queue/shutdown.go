@@ -16,13 +16,14 @@ func (q *Queue[K]) ShutDown() {
 	}
 }
 
-// ShutDownWithDrain is ShutDown that returns only when no key waits and no worker
-// holds one. Keys that were added while a worker held them are handed out again and
-// waited for. ShutDown from another goroutine ends the wait, and somebody must:
-// if there are no workers, or one never calls Done, it lasts for ever.
+// ShutDownWithDrain is ShutDown that returns only when no key waits and no
+// worker holds one. Keys that were added while a worker held them are handed
+// out again and waited for. ShutDown from another goroutine ends the wait, and
+// somebody must: if there are no workers, or one never calls Done, it lasts for
+// ever.
 //
-// (The original waits only for the keys that workers hold and returns while others
-// are still queued, kubernetes/kubernetes#141079.)
+// (The original waits only for the keys that workers hold and returns while
+// others are still queued, kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
 	if q.trace != nil {

@@ -3,15 +3,16 @@ package queue
 import "time"
 
 // Trace is a set of callbacks for what happens in a queue, in the manner of
-// net/http/httptrace. Every field may be nil. Metrics, logs and pictures are
-// made with it; the queue itself knows none of them.
+// net/http/httptrace. Every field may be nil; none may be changed once a queue
+// was made with it. Metrics, logs and pictures are made with it; the queue
+// itself knows none of them.
 //
 // A callback runs in the goroutine that caused the event (for the end of a
 // delay: the goroutine of the timer), after the queue's lock was released and
-// before the call that caused it returns. So it may call the queue. It delays its
-// caller while it runs. The price: callbacks of different goroutines may run at
-// the same time, and not in the order in which the events happened. Event.Seq has
-// the order.
+// before the call that caused it returns. So it may call the queue. It delays
+// its caller while it runs. The price: callbacks of different goroutines may
+// run at the same time, and not in the order in which the events happened.
+// Event.Seq has the order.
 type Trace[K comparable] struct {
 	// Added: the key became dirty; it is going to be handed out once more.
 	// Caused by Add, by AddAfter without delay, or by the end of a delay.
@@ -37,13 +38,14 @@ type Trace[K comparable] struct {
 	Got func(e Event[K], waited time.Duration)
 	// Done: the key came back after it was worked on for this long.
 	Done func(e Event[K], worked time.Duration)
-	// DoneUnknown: Done was called with a key that no worker holds. It is a mistake
-	// in the caller; the queue ignored it.
+	// DoneUnknown: Done was called with a key that no worker holds. It is a
+	// mistake in the caller; the queue ignored it.
 	DoneUnknown func(Event[K])
 
-	// Retried: AddRateLimited was called; it is failure number requeues since the
-	// last Forget, and the rate limiter ordered this wait. Delayed follows. The rate limiter is no
-	// part of the queue's history: this event and the next have no Seq.
+	// Retried: AddRateLimited was called; it is failure number requeues since
+	// the last Forget, and the rate limiter ordered this wait. Delayed follows.
+	// The rate limiter is no part of the queue's history: this event and the
+	// next have no Seq.
 	Retried func(key K, requeues int, wait time.Duration)
 	// Forgotten: Forget was called.
 	Forgotten func(key K)
@@ -116,8 +118,8 @@ func call2[A, B any](f func(A, B), a A, b B) {
 	}
 }
 
-// JoinTraces returns a trace that calls the callbacks of all traces, in the order of the
-// arguments. Arguments may be nil; the result is nil if all are.
+// JoinTraces returns a trace that calls the callbacks of all traces, in the
+// order of the arguments. Arguments may be nil; the result is nil if all are.
 func JoinTraces[K comparable](traces ...*Trace[K]) *Trace[K] {
 	var joined *Trace[K]
 	for _, t := range traces {

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,17 +168,17 @@ func TestCallbacksMayCallTheQueue(t *testing.T) {
 		d := &diary{}
 		q := queue.NewRateLimiting(queue.NewItemFastSlowRateLimiter[string](time.Second, time.Second, 1),
 			queue.Config[string]{Trace: d.trace()})
-		calls, depth := 0, 0
+		var calls, depth atomic.Int32
 		d.extra = func(seq uint64) {
-			if depth > 0 {
+			if depth.Add(1) > 1 {
+				depth.Add(-1)
 				return
 			}
-			depth++
-			defer func() { depth-- }()
-			calls++
+			defer depth.Add(-1)
+			calls.Add(1)
 			assert.GreaterOrEqual(t, q.Snapshot().Seq, seq)
 			q.Done("nobody")
-			if calls <= 3 { // or the queue would never be empty
+			if calls.Load() <= 3 { // or the queue would never be empty
 				q.Add("more")
 			}
 			q.AddAfter("later", time.Second)
@@ -191,7 +192,7 @@ func TestCallbacksMayCallTheQueue(t *testing.T) {
 		q.ShutDown()
 		q.Add("a")
 		synctest.Wait()
-		assert.Positive(t, calls)
+		assert.Positive(t, calls.Load())
 		require.NoError(t, q.Check())
 	})
 }

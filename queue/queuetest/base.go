@@ -129,8 +129,8 @@ func testLen(t *testing.T, q queue.Interface[string]) {
 	assert.Zero(t, q.Len())
 }
 
-// testPool is the work queue at its work: no key is at two workers at once, and each
-// key is handed out at least once after it was added for the last time.
+// testPool is the work queue at its work: no key is at two workers at once, and
+// each key is handed out at least once after it was added for the last time.
 func testPool(t *testing.T, q queue.Interface[string]) {
 	var mu sync.Mutex
 	added, seen, busy := map[string]int{}, map[string]int{}, map[string]bool{}

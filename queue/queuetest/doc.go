@@ -3,10 +3,10 @@
 // # Concept
 //
 // [Run] takes an [Implementation] and asserts what a work queue promises. It
-// runs against package queue, against [Naive], the textbook form with two sets and a
-// slice, against your own, and, in the module upstream, against client-go's
-// workqueue. That last run shows that the suite describes Kubernetes and not a
-// wish.
+// runs against package queue, against [Naive], the textbook form with two sets
+// and a slice, against your own, and, in the module upstream, against
+// client-go's workqueue. That last run shows that the suite describes
+// Kubernetes and not a wish.
 //
 // There are three kinds of tests:
 //
@@ -33,8 +33,8 @@
 // # Failure
 //
 // A queue whose ShutDown does not wake its workers makes a bubble panic with a
-// "deadlock" message and the stacks of the goroutines that are left: the test at fault is
-// the one whose function is in those stacks.
+// "deadlock" message and the stacks of the goroutines that are left: the test
+// at fault is the one whose function is in those stacks.
 //
 // # Testing
 //

@@ -7,9 +7,10 @@ import (
 	"orrery/queue"
 )
 
-// Implementation is a work queue brought to one shape. A constructor that is nil
-// says that there is no such kind of queue; its part of the suite does not exist
-// for this implementation. A queue that is going to have delays can begin with New.
+// Implementation is a work queue brought to one shape. A constructor that is
+// nil says that there is no such kind of queue; its part of the suite does not
+// exist for this implementation. A queue that is going to have delays can begin
+// with New.
 type Implementation struct {
 	// New makes a base queue.
 	New func() queue.Interface[string]
@@ -29,8 +30,8 @@ type Implementation struct {
 	// ParallelizeUntil does pieces of work in several goroutines.
 	ParallelizeUntil func(ctx context.Context, workers, pieces int, f func(piece int))
 
-	// Check looks at the invariants of a queue that one of the constructors made, after
-	// each step of the property tests. Optional.
+	// Check looks at the invariants of a queue that one of the constructors
+	// made, after each step of the property tests. Optional.
 	Check func(q queue.Interface[string]) error
 
 	// Lacks names what the implementation does not do, with the reason.
@@ -63,8 +64,8 @@ const (
 	// WakesEveryDrain: if two goroutines wait in ShutDownWithDrain, both return.
 	// Without it one of them may wait for ever.
 	WakesEveryDrain Capability = "every ShutDownWithDrain returns"
-	// EndsEveryDrain: ShutDown ends each drain that is in progress. Without it the
-	// second ShutDown of a delaying queue does nothing at all.
+	// EndsEveryDrain: ShutDown ends each drain that is in progress. Without it
+	// the second ShutDown of a delaying queue does nothing at all.
 	EndsEveryDrain Capability = "a second ShutDown ends a drain too"
 	// AddCancelsDelay: Add of a delayed key gives up the delay. Without it the
 	// key comes a second time when the delay ends.

@@ -117,8 +117,8 @@ func testMaxWait(t *testing.T, limiters Limiters) {
 	assert.Equal(t, milliseconds(1), waits(limiter, "a"))
 }
 
-// testController documents what the global bucket costs: a thousand keys that fail
-// once each come back over one and a half minutes.
+// testController documents what the global bucket costs: a thousand keys that
+// fail once each come back over one and a half minutes.
 func testController(t *testing.T, limiters Limiters) {
 	limiter := limiters.Controller()
 	var longest time.Duration

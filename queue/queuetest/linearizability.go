@@ -98,8 +98,8 @@ func (s *spec) step(in input, out answer) bool {
 	return true
 }
 
-// history records calls. Its clock counts calls and returns, so it tells them apart
-// also where time stands still.
+// history records calls. Its clock counts calls and returns, so it tells them
+// apart also where time stands still.
 type history struct {
 	lateAddAfter bool
 	born         time.Time

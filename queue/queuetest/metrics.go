@@ -25,8 +25,8 @@ func runMetrics(t *testing.T, impl Implementation) {
 	scenario("retries", testMetricsRetries)
 }
 
-// Metrics is a queue.MetricsProvider that remembers everything, by the exported names of the
-// metrics (queue.MetricDepth and so on).
+// Metrics is a queue.MetricsProvider that remembers everything, by the exported
+// names of the metrics (queue.MetricDepth and so on).
 type Metrics struct {
 	mu           sync.Mutex
 	names        map[string]string    // guarded by mu; metric to queue

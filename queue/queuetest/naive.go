@@ -9,10 +9,10 @@ import (
 )
 
 // Naive is a work queue as one would draw it on a whiteboard: two sets and a
-// slice, and a timer for each delay. It does everything that package queue does and
-// passes the same suite; read it first. What it lacks is speed: a key goes through
-// seven map operations, a delay costs a timer and a sort, and the slice is
-// allocated again and again.
+// slice, and a timer for each delay. It does everything that package queue does
+// and passes the same suite; read it first. What it lacks is speed: a key goes
+// through seven map operations, a delay costs a timer and a sort, and the slice
+// is allocated again and again.
 //
 // The zero value is ready to use. Nothing is left of a Naive after ShutDown.
 type Naive struct {
@@ -71,7 +71,8 @@ func (q *Naive) addLocked(key string) {
 	q.changed.Broadcast()
 }
 
-// Get blocks until it can hand out a key, or until the queue is shut down and empty.
+// Get blocks until it can hand out a key, or until the queue is shut down and
+// empty.
 func (q *Naive) Get() (key string, shutdown bool) {
 	q.lock()
 	defer q.mu.Unlock()
@@ -159,7 +160,8 @@ func (q *Naive) ShutDown() {
 	q.shutDownLocked()
 }
 
-// ShutDownWithDrain is ShutDown that waits until nothing waits or is with a worker.
+// ShutDownWithDrain is ShutDown that waits until nothing waits or is with a
+// worker.
 func (q *Naive) ShutDownWithDrain() {
 	q.lock()
 	defer q.mu.Unlock()

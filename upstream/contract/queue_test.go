@@ -110,7 +110,8 @@ func (m queueMetrics) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return m.MetricsProvider.NewRetriesMetric(name)
 }
 
-// queueDepth is a gauge that counts up and down. The queue calls it with its lock held.
+// queueDepth is a gauge that counts up and down. The queue calls it with its
+// lock held.
 type queueDepth struct {
 	gauge queue.SettableGaugeMetric
 	value float64
