@@ -114,12 +114,12 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		url     string
 		want    string
 	}{
-		{name: "nobody listens", url: closed.URL, want: "nobody answers there"},
-		{name: "no such host", url: "http://orrery.invalid", want: "the host name does not exist"},
+		{name: "nobody listens", url: closed.URL, want: "cannot be reached"},
+		{name: "no such host", url: "http://orrery.invalid", want: "check the server address"},
 		{name: "credentials", handler: refusing(401, api.ReasonUnauthorized), want: "does not accept these credentials"},
 		{name: "rights", handler: listForbidden, want: "may not do that"},
 		{name: "not an API server", handler: http.NotFound, want: "not a Kubernetes API server"},
-		{name: "unknown authority", handler: http.NotFound, tls: true, want: "an authority that the kubeconfig does not trust"},
+		{name: "unknown authority", handler: http.NotFound, tls: true, want: "check certificate-authority in the kubeconfig"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
