@@ -1,0 +1,219 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// The skeleton of every controller: handlers put keys into a work queue, a worker takes them out and compares what
+// the store says with what should be.
+func Example() {
+	server := informertest.NewNamespaceSource() // in a program: restclient.Typed[*api.Namespace](client, ...)
+	server.Add(informertest.Namespace("shop", "team", "red"))
+
+	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{Name: "namespaces"})
+	lister := informer.NewLister(namespaces.GetIndexer(), "namespaces")
+	work := queue.New(queue.Config[string]{})
+	registration, err := namespaces.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+		AddFunc:    func(ns *api.Namespace, _ bool) { work.Add(ns.Name) },
+		UpdateFunc: func(_, ns *api.Namespace) { work.Add(ns.Name) },
+		DeleteFunc: func(d informer.DeletedObject[*api.Namespace]) { work.Add(d.Key) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var running sync.WaitGroup
+	running.Go(func() { _ = namespaces.Run(ctx) })
+	if err := informer.WaitForSync(ctx, namespaces, registration); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	reconcile := func() {
+		key, _ := work.Get()
+		defer work.Done(key)
+		ns, err := lister.Get(key)
+		if api.IsNotFound(err) {
+			fmt.Println(key, "is gone")
+			return
+		}
+		fmt.Println(key, "belongs to team", ns.Labels["team"])
+	}
+	reconcile()
+	server.Modify(informertest.Namespace("shop", "team", "blue"))
+	reconcile()
+	server.Delete("shop")
+	reconcile()
+
+	stop()
+	running.Wait() // no callback is going on any more
+	work.ShutDown()
+	// Output:
+	// shop belongs to team red
+	// shop belongs to team blue
+	// shop is gone
+}
+
+// run starts an informer and returns the function that stops it and waits for the end.
+func run[T informer.Object](inf *informer.SharedIndexInformer[T]) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = inf.Run(ctx)
+	}()
+	<-inf.Synced()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// A handler may come at any time. It is told what there is, and then what happens.
+func ExampleSharedIndexInformer_AddEventHandler() {
+	server := informertest.NewNamespaceSource()
+	server.Add(informertest.Namespace("shop"))
+	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{})
+	defer run(namespaces)()
+
+	told := make(chan string)
+	late, err := namespaces.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+		AddFunc: func(ns *api.Namespace, initial bool) {
+			told <- fmt.Sprintf("%s is there (initial: %t)", ns.Name, initial)
+		},
+		DeleteFunc: func(d informer.DeletedObject[*api.Namespace]) { told <- d.Key + " is gone" },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(<-told)
+	<-late.Synced()
+	server.Add(informertest.Namespace("office"))
+	fmt.Println(<-told)
+	server.Delete("shop")
+	fmt.Println(<-told)
+
+	if err := namespaces.ShutDownEventHandler(context.Background(), late); err != nil {
+		fmt.Println(err)
+		return
+	}
+	close(told) // nobody is going to send any more
+	// Output:
+	// shop is there (initial: true)
+	// office is there (initial: false)
+	// shop is gone
+}
+
+// Two controllers ask a factory for the same collection and share one informer, one watch and one store.
+func ExampleInformerFor() {
+	server := informertest.NewNamespaceSource()
+	factory := &informer.SharedInformerFactory{}
+	defer factory.Shutdown()
+	makeInformer := func(resync time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+		return informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{ResyncPeriod: resync})
+	}
+	first := informer.InformerFor(factory, "namespaces", makeInformer)
+	second := informer.InformerFor(factory, "namespaces", makeInformer)
+	fmt.Println("the same informer:", first == second)
+
+	ctx := context.Background()
+	if err := factory.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := factory.WaitForCacheSync(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("watches:", server.Watchers())
+	// Output:
+	// the same informer: true
+	// watches: 1
+}
+
+// A handler that cannot keep up delays nobody, and its lag is a number.
+func ExampleSharedIndexInformer_Snapshot() {
+	server := informertest.NewNamespaceSource()
+	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{})
+	release := make(chan struct{})
+	stuck := informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { <-release }}
+	healthy := make(chan string, 3)
+	quick := informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(ns *api.Namespace, _ bool) { healthy <- ns.Name }}
+	for name, h := range map[string]informer.ResourceEventHandler[*api.Namespace]{"stuck": stuck, "quick": quick} {
+		if _, err := namespaces.AddEventHandlerWithOptions(h, informer.HandlerOptions{Name: name}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	defer run(namespaces)()
+
+	for _, name := range []string{"a", "b", "c"} {
+		server.Add(informertest.Namespace(name))
+		<-healthy
+	}
+	for _, h := range namespaces.Snapshot().Handlers {
+		if h.Handler == "stuck" {
+			fmt.Printf("%s has %d events to go\n", h.Handler, h.Pending)
+		}
+	}
+	close(release)
+	// Output:
+	// stuck has 3 events to go
+}
+
+// A lister reads the store of an informer instead of asking the server.
+func ExampleLister() {
+	server := informertest.NewNamespaceSource()
+	server.Add(informertest.Namespace("shop", "team", "red"))
+	server.Add(informertest.Namespace("office", "team", "blue"))
+	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{
+		Indexers: indexer.Indexers[*api.Namespace]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[*api.Namespace]},
+	})
+	defer run(namespaces)()
+
+	red, err := informer.ParseSelector("team in (red, green), !archived")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lister := informer.NewLister(namespaces.GetIndexer(), "namespaces")
+	for _, ns := range lister.List(red) {
+		fmt.Println(ns.Name)
+	}
+	_, err = lister.Get("attic")
+	fmt.Println(err)
+	// Output:
+	// shop
+	// namespaces "attic" not found
+}
+
+// The detector finds out that somebody has changed an object of the store, which everybody shares.
+func ExampleMutationDetectorConfig() {
+	server := informertest.NewNamespaceSource()
+	server.Add(informertest.Namespace("shop", "team", "red"))
+	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{
+		MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
+			Enabled:    true,
+			OnMutation: func(err *informer.MutationError) { fmt.Println(err) },
+		},
+	})
+	stop := run(namespaces)
+	ns, _ := namespaces.GetIndexer().GetByKey("shop")
+	ns.Labels["team"] = "mine" // what nobody may do
+	stop()
+	// Output:
+	// object "shop" of the store was changed: metadata.labels.team was "red" and is "mine"
+}
