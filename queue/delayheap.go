@@ -5,18 +5,10 @@ package queue
 // half as deep as a binary one, and a new deadline that is later than all others,
 // the usual case, costs a single comparison either way.
 //
-// Invariant: h[i].heapIndex == i, and no record comes before its parent.
+// Invariant: h[i].value.delayPlace == i+1, and no record comes before its parent.
 type delayHeap[K comparable] []*record[K]
 
 const heapArity = 4
-
-// before orders by deadline, and equal deadlines by who came first.
-func (r *record[K]) before(other *record[K]) bool {
-	if r.due != other.due {
-		return r.due < other.due
-	}
-	return int32(r.ticket-other.ticket) < 0 // tickets may wrap around
-}
 
 func (h *delayHeap[K]) push(r *record[K]) {
 	if len(*h) == cap(*h) {
@@ -30,27 +22,24 @@ func (h *delayHeap[K]) push(r *record[K]) {
 	h.up(len(*h) - 1)
 }
 
-// remove takes the record at index i out.
-func (h *delayHeap[K]) remove(i int) *record[K] {
-	old := *h
+func (h *delayHeap[K]) remove(r *record[K]) {
+	old, i := *h, int(r.value.delayPlace-1)
 	last := len(old) - 1
-	r := old[i]
-	r.heapIndex = -1
 	moved := old[last]
 	old[last] = nil
 	*h = old[:last]
 	if i != last {
-		(*h)[i] = moved
-		h.fix(i)
+		h.place(i, moved)
+		h.fix(moved)
 	} else if last == 0 && cap(old) > keepRing {
 		*h = nil
 	}
-	return r
+	r.value.delayPlace = 0
 }
 
-// fix restores the order after the deadline of the record at index i changed.
-func (h delayHeap[K]) fix(i int) {
-	if !h.up(i) {
+// fix restores the order after the deadline of r changed.
+func (h delayHeap[K]) fix(r *record[K]) {
+	if i := int(r.value.delayPlace - 1); !h.up(i) {
 		h.down(i)
 	}
 }
@@ -60,7 +49,7 @@ func (h delayHeap[K]) up(i int) bool {
 	r, start := h[i], i
 	for i > 0 {
 		parent := (i - 1) / heapArity
-		if !r.before(h[parent]) {
+		if !r.value.before(&h[parent].value) {
 			break
 		}
 		h.place(i, h[parent])
@@ -79,11 +68,11 @@ func (h delayHeap[K]) down(i int) {
 		}
 		least := first
 		for child := first + 1; child < min(first+heapArity, len(h)); child++ {
-			if h[child].before(h[least]) {
+			if h[child].value.before(&h[least].value) {
 				least = child
 			}
 		}
-		if !h[least].before(r) {
+		if !h[least].value.before(&r.value) {
 			break
 		}
 		h.place(i, h[least])
@@ -94,5 +83,5 @@ func (h delayHeap[K]) down(i int) {
 
 func (h delayHeap[K]) place(i int, r *record[K]) {
 	h[i] = r
-	r.heapIndex = int32(i)
+	r.value.delayPlace = int32(i + 1)
 }

@@ -47,11 +47,11 @@ func (q *Queue[K]) cancel(key K, hash uint32) (seq uint64, canceled bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	slot, r := q.records.find(key, hash)
-	if r == nil || !r.delayed() {
+	if r == nil || !r.value.delayed() {
 		return 0, false
 	}
-	q.delays.remove(int(r.heapIndex))
-	if r.settled() {
+	q.delays.remove(r)
+	if r.value.settled() {
 		q.records.remove(slot)
 	}
 	return q.countLocked(delayCanceled), true
@@ -74,27 +74,27 @@ func (q *Queue[K]) delay(key K, hash uint32, after time.Duration, backoff bool) 
 	r := q.records.obtain(key, hash)
 	now := q.now()
 	switch {
-	case r.delayed() && r.held && !backoff:
-		return held, q.countLocked(held), r.due - now
+	case r.value.delayed() && r.value.held && !backoff:
+		return held, q.countLocked(held), r.value.due - now
 	case after <= 0:
 		what = delayed | q.dirtyLocked(r)
 		return what, q.countLocked(what), 0
 	}
 	q.delayLocked(r, saturatingAdd(now, after), backoff)
 	q.armLocked(now)
-	return delayed, q.countLocked(delayed), r.due - now
+	return delayed, q.countLocked(delayed), r.value.due - now
 }
 
 // delayLocked lets r wait until due, unless it waits for an earlier end already.
 func (q *Queue[K]) delayLocked(r *record[K], due time.Duration, backoff bool) {
-	if r.delayed() && r.due <= due {
+	if r.value.delayed() && r.value.due <= due {
 		return
 	}
 	q.ticket++
-	r.due, r.ticket = due, q.ticket
-	r.held = backoff && q.holdBackoff
-	if r.delayed() {
-		q.delays.fix(int(r.heapIndex))
+	r.value.due, r.value.ticket = due, q.ticket
+	r.value.held = backoff && q.holdBackoff
+	if r.value.delayed() {
+		q.delays.fix(r)
 	} else {
 		q.delays.push(r)
 	}
@@ -112,10 +112,10 @@ func saturatingAdd(now, after time.Duration) time.Duration {
 // before that anyway: a timer that fires too early finds nothing to do and is
 // armed again, which is cheaper than moving it each time a delay is given up.
 func (q *Queue[K]) armLocked(now time.Duration) {
-	if len(q.delays) == 0 || q.delays[0].due >= q.alarm {
+	if len(q.delays) == 0 || q.delays[0].value.due >= q.alarm {
 		return
 	}
-	q.alarm = q.delays[0].due
+	q.alarm = q.delays[0].value.due
 	if q.timer == nil {
 		q.timer = time.AfterFunc(q.alarm-now, q.fire)
 	} else {
@@ -155,15 +155,16 @@ func (q *Queue[K]) endDelays() (endings []ending[K], more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	for n := 0; len(q.delays) > 0 && q.delays[0].due <= now; n++ {
+	for n := 0; len(q.delays) > 0 && q.delays[0].value.due <= now; n++ {
 		if n == endingsPerLock {
 			return endings, true
 		}
-		r := q.delays.remove(0)
+		r := q.delays[0]
+		q.delays.remove(r)
 		what := delayEnded | q.dirtyLocked(r)
 		seq := q.countLocked(what)
 		if q.trace != nil {
-			endings = append(endings, ending[K]{r.key, what, seq, now - r.due})
+			endings = append(endings, ending[K]{r.key, what, seq, now - r.value.due})
 		}
 	}
 	q.alarm = never

@@ -12,7 +12,7 @@ type ItemExponentialFailureRateLimiter[K comparable] struct {
 // NewItemExponentialFailureRateLimiter makes a limiter that starts with base and
 // doubles up to longest. Without a base (0 or less) nothing ever waits.
 func NewItemExponentialFailureRateLimiter[K comparable](base, longest time.Duration) *ItemExponentialFailureRateLimiter[K] {
-	return &ItemExponentialFailureRateLimiter[K]{base: max(base, 0), longest: longest}
+	return &ItemExponentialFailureRateLimiter[K]{failures: newFailures[K](), base: max(base, 0), longest: longest}
 }
 
 // When counts one more failure of key and returns how long key has to wait.

@@ -26,7 +26,7 @@ func (q *Queue[K]) checkRecordsLocked() (err error) {
 		if _, found := q.records.find(r.key, q.records.hash(r.key)); found != r {
 			err = fmt.Errorf("the record of %v is not found by its key", r.key)
 		}
-		if r.settled() {
+		if r.value.settled() {
 			err = fmt.Errorf("the record of %v has nothing to remember", r.key)
 		}
 	})
@@ -50,8 +50,8 @@ func (q *Queue[K]) checkTableLocked() error {
 		return fmt.Errorf("%d records, %d free, %d live", t.used, len(t.free), t.live)
 	}
 	for _, ref := range t.free {
-		if *t.at(ref) != blank[K]() {
-			return fmt.Errorf("free record %d is not blank", ref)
+		if *t.at(ref) != (record[K]{}) {
+			return fmt.Errorf("free record %d is not zero", ref)
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func (q *Queue[K]) checkTableLocked() error {
 func (q *Queue[K]) checkOrderLocked() error {
 	queued := 0
 	q.records.all(func(r *record[K]) {
-		if r.queued() {
+		if r.value.queued() {
 			queued++
 		}
 	})
@@ -70,8 +70,8 @@ func (q *Queue[K]) checkOrderLocked() error {
 	seen := map[K]bool{}
 	for i := range q.fifo.len() {
 		r := q.fifo.at(i)
-		if !r.queued() || seen[r.key] {
-			return fmt.Errorf("%v is in the order, queued %v, seen before %v", r.key, r.queued(), seen[r.key])
+		if !r.value.queued() || seen[r.key] {
+			return fmt.Errorf("%v is in the order, queued %v, seen before %v", r.key, r.value.queued(), seen[r.key])
 		}
 		seen[r.key] = true
 	}
@@ -80,8 +80,8 @@ func (q *Queue[K]) checkOrderLocked() error {
 
 func (q *Queue[K]) checkProcessingLocked() error {
 	for i, r := range q.processing {
-		if int(r.processingIndex) != i {
-			return fmt.Errorf("%v has processing index %d at %d", r.key, r.processingIndex, i)
+		if int(r.value.processingPlace) != i+1 {
+			return fmt.Errorf("%v has processing place %d at %d", r.key, r.value.processingPlace, i)
 		}
 	}
 	return nil
@@ -89,10 +89,10 @@ func (q *Queue[K]) checkProcessingLocked() error {
 
 func (q *Queue[K]) checkDelaysLocked() error {
 	for i, r := range q.delays {
-		if int(r.heapIndex) != i {
-			return fmt.Errorf("%v has heap index %d at %d", r.key, r.heapIndex, i)
+		if int(r.value.delayPlace) != i+1 {
+			return fmt.Errorf("%v has heap place %d at %d", r.key, r.value.delayPlace, i)
 		}
-		if i > 0 && r.before(q.delays[(i-1)/heapArity]) {
+		if i > 0 && r.value.before(&q.delays[(i-1)/heapArity].value) {
 			return fmt.Errorf("%v comes before its parent", r.key)
 		}
 	}
@@ -100,8 +100,8 @@ func (q *Queue[K]) checkDelaysLocked() error {
 		if q.shuttingDown {
 			return fmt.Errorf("%d delays after the shutdown", len(q.delays))
 		}
-		if q.alarm > q.delays[0].due {
-			return fmt.Errorf("the timer fires at %v, a delay ends at %v", q.alarm, q.delays[0].due)
+		if q.alarm > q.delays[0].value.due {
+			return fmt.Errorf("the timer fires at %v, a delay ends at %v", q.alarm, q.delays[0].value.due)
 		}
 	}
 	return nil

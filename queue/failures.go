@@ -5,30 +5,40 @@ import "sync"
 // failures counts failures by key.
 type failures[K comparable] struct {
 	mu     sync.Mutex
-	counts map[K]int // guarded by mu; no zeros
+	counts table[K, int] // guarded by mu; no zeros
+}
+
+func newFailures[K comparable]() failures[K] {
+	return failures[K]{counts: newTable[K, int]()}
 }
 
 // add counts one more failure and returns how many there were before.
 func (f *failures[K]) add(key K) (before int) {
+	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.counts == nil {
-		f.counts = make(map[K]int)
-	}
-	f.counts[key]++ // finds the place and fills it in one go
-	return f.counts[key] - 1
+	count := f.counts.obtain(key, hash)
+	count.value++
+	return count.value - 1
 }
 
 // Forget clears the failures of key.
 func (f *failures[K]) Forget(key K) {
+	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.counts, key)
+	if slot, count := f.counts.find(key, hash); count != nil {
+		f.counts.remove(slot)
+	}
 }
 
 // NumRequeues is the number of failures of key since the last Forget.
 func (f *failures[K]) NumRequeues(key K) int {
+	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.counts[key]
+	if _, count := f.counts.find(key, hash); count != nil {
+		return count.value
+	}
+	return 0
 }

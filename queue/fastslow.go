@@ -13,7 +13,7 @@ type ItemFastSlowRateLimiter[K comparable] struct {
 // NewItemFastSlowRateLimiter makes a limiter that lets a key wait fast after each
 // of its first maxFastAttempts failures and slow after the others.
 func NewItemFastSlowRateLimiter[K comparable](fast, slow time.Duration, maxFastAttempts int) *ItemFastSlowRateLimiter[K] {
-	return &ItemFastSlowRateLimiter[K]{fast: fast, slow: slow, maxFast: maxFastAttempts}
+	return &ItemFastSlowRateLimiter[K]{failures: newFailures[K](), fast: fast, slow: slow, maxFast: maxFastAttempts}
 }
 
 // When counts one more failure of key and returns how long key has to wait.

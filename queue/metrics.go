@@ -108,7 +108,7 @@ func (q *Queue[K]) measure() (depth int, unfinished, longest time.Duration) {
 	defer q.mu.Unlock()
 	now := q.now()
 	for _, r := range q.processing {
-		age := now - r.started
+		age := now - r.value.started
 		unfinished += age
 		longest = max(longest, age)
 	}

@@ -32,7 +32,7 @@ type Queue[K comparable] struct {
 	idle      sync.Cond // ShutDownWithDrain waits here for the last Done or for ShutDown
 
 	// Guarded by mu: the keys. checkLocked has the invariants.
-	records    table[K]
+	records    table[K, state]
 	order      Order[K]         // where keys wait, if the caller brought an order
 	fifo       ring[*record[K]] // where keys wait otherwise
 	processing []*record[K]     // keys that workers hold, in no order
@@ -76,7 +76,7 @@ func (q *Queue[K]) init(config Config[K]) {
 	q.alarm = never
 	q.available.L = &q.mu
 	q.idle.L = &q.mu
-	q.records = newTable[K]()
+	q.records = newTable[K, state]()
 }
 
 // now reads the queue's clock: half the price of time.Now, a third of the size.
@@ -107,8 +107,8 @@ func (q *Queue[K]) add(key K, hash uint32) (what effect, seq uint64, wait time.D
 		return refused, q.countLocked(refused), 0
 	}
 	r := q.records.obtain(key, hash)
-	if r.held && r.delayed() {
-		return held, q.countLocked(held), r.due - q.now()
+	if r.value.held && r.value.delayed() {
+		return held, q.countLocked(held), r.value.due - q.now()
 	}
 	what = q.dirtyLocked(r)
 	return what, q.countLocked(what), 0
@@ -116,19 +116,20 @@ func (q *Queue[K]) add(key K, hash uint32) (what effect, seq uint64, wait time.D
 
 // dirtyLocked notes that the key of r needs processing, now.
 func (q *Queue[K]) dirtyLocked(r *record[K]) (what effect) {
-	if r.delayed() {
-		q.delays.remove(int(r.heapIndex))
+	s := &r.value
+	if s.delayed() {
+		q.delays.remove(r)
 		what = delayCanceled
 	}
-	if r.dirty {
-		if q.order != nil && r.queued() {
+	if s.dirty {
+		if q.order != nil && s.queued() {
 			q.order.Touch(r.key)
 		}
 		return what | coalesced
 	}
-	r.dirty = true
-	r.added = q.stamp()
-	if !r.processing() {
+	s.dirty = true
+	s.added = q.stamp()
+	if !s.processing() {
 		q.pushLocked(r)
 	}
 	return what | added
@@ -160,7 +161,7 @@ func (q *Queue[K]) popLocked() *record[K] {
 	}
 	key := q.order.Pop()
 	_, r := q.records.find(key, q.records.hash(key))
-	if r == nil || !r.queued() {
+	if r == nil || !r.value.queued() {
 		panic(fmt.Sprintf("queue: Order.Pop returned %v, which it was not given", key))
 	}
 	return r
@@ -205,12 +206,13 @@ func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
 		q.waiters--
 	}
 	r := q.popLocked()
-	r.dirty = false
-	r.started = q.stamp()
-	r.processingIndex = int32(len(q.processing))
+	s := &r.value
+	s.dirty = false
+	s.started = q.stamp()
 	q.processing = append(q.processing, r)
+	s.processingPlace = int32(len(q.processing))
 	q.seq++
-	return r.key, q.seq, r.started - r.added
+	return r.key, q.seq, s.started - s.added
 }
 
 // Done gives back a key; see Interface. A key that no worker holds is ignored and
@@ -232,14 +234,14 @@ func (q *Queue[K]) done(key K, hash uint32) (known bool, seq uint64, worked time
 	defer q.mu.Unlock()
 	q.seq++
 	slot, r := q.records.find(key, hash)
-	if r == nil || !r.processing() {
+	if r == nil || !r.value.processing() {
 		return false, q.seq, 0
 	}
-	worked = q.stamp() - r.started
+	worked = q.stamp() - r.value.started
 	q.releaseLocked(r)
-	if r.dirty {
+	if r.value.dirty {
 		q.pushLocked(r)
-	} else if r.settled() {
+	} else if r.value.settled() {
 		q.records.remove(slot)
 	}
 	if q.drainers > 0 && q.idleLocked() {
@@ -251,10 +253,9 @@ func (q *Queue[K]) done(key K, hash uint32) (known bool, seq uint64, worked time
 // releaseLocked takes a record out of processing; the last one fills the gap.
 func (q *Queue[K]) releaseLocked(r *record[K]) {
 	last := len(q.processing) - 1
-	moved := q.processing[last]
-	moved.processingIndex = r.processingIndex
-	q.processing[r.processingIndex] = moved
+	moved, place := q.processing[last], r.value.processingPlace
+	q.processing[place-1], moved.value.processingPlace = moved, place
 	q.processing[last] = nil
 	q.processing = q.processing[:last]
-	r.processingIndex = -1
+	r.value.processingPlace = 0
 }

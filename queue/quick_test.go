@@ -19,8 +19,8 @@ import (
 // long probes, which is where such tables go wrong.
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := newTable[int]()
-		model := map[int]*record[int]{}
+		table := newTable[int, int]()
+		model := map[int]*entry[int, int]{}
 		hashes := rapid.SampledFrom([]uint32{1, 3, 64, 1 << 31}).Draw(t, "hashes")
 		hash := func(key int) uint32 { return uint32(key) % hashes }
 		key := rapid.IntRange(0, 80)
@@ -29,16 +29,17 @@ func TestTableIsAMap(t *testing.T) {
 				k := key.Draw(t, "key")
 				r := table.obtain(k, hash(k))
 				if known := model[k]; known != nil && known != r {
-					t.Fatalf("%d has two records", k)
+					t.Fatalf("%d has two entries", k)
+				} else if known == nil && r.value != 0 {
+					t.Fatalf("a new entry has the value %d", r.value)
 				}
-				r.dirty = true // not settled
+				r.value = k + 1
 				model[k] = r
 			},
 			"obtain many": func(t *rapid.T) {
 				for k := range rapid.IntRange(0, 80).Draw(t, "keys") {
-					r := table.obtain(k, hash(k))
-					r.dirty = true
-					model[k] = r
+					model[k] = table.obtain(k, hash(k))
+					model[k].value = k + 1
 				}
 			},
 			"remove": func(t *rapid.T) {
@@ -54,14 +55,14 @@ func TestTableIsAMap(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				seen := 0
-				table.all(func(r *record[int]) {
+				table.all(func(r *entry[int, int]) {
 					seen++
 					if model[r.key] != r {
-						t.Fatalf("the record of %d should not be there", r.key)
+						t.Fatalf("the entry of %d should not be there", r.key)
 					}
 				})
 				if seen != len(model) || table.live != len(model) {
-					t.Fatalf("%d records, live %d, want %d", seen, table.live, len(model))
+					t.Fatalf("%d entries, live %d, want %d", seen, table.live, len(model))
 				}
 				for k, want := range model {
 					if _, r := table.find(k, hash(k)); r != want || r.key != k {
@@ -74,9 +75,9 @@ func TestTableIsAMap(t *testing.T) {
 }
 
 func TestTableShrinksAfterAStorm(t *testing.T) {
-	table := newTable[int]()
+	table := newTable[int, int]()
 	for k := range keepSlots {
-		table.obtain(k, table.hash(k)).dirty = true
+		table.obtain(k, table.hash(k)).value = k
 	}
 	require.Greater(t, len(table.slots), keepSlots)
 	for k := range keepSlots {
@@ -149,13 +150,13 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
 		ticket := uint32(1<<31 - 5) // it is going to change its sign
 		sort := func() {
-			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.due, b.due) })
+			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.value.due, b.value.due) })
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
-				r := blank[int]()
+				r := record[int]{}
 				ticket++
-				r.due, r.ticket = due.Draw(t, "due"), ticket
+				r.value.due, r.value.ticket = due.Draw(t, "due"), ticket
 				h.push(&r)
 				model = append(model, &r)
 				sort()
@@ -166,8 +167,8 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
 				want := model[i]
-				if got := h.remove(int(want.heapIndex)); got != want || got.delayed() {
-					t.Fatalf("removed %v, want %v", got, want)
+				if h.remove(want); want.value.delayed() {
+					t.Fatalf("%v was removed and is delayed", want)
 				}
 				model = slices.Delete(model, i, i+1)
 			},
@@ -178,8 +179,8 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
 				r := model[i]
 				ticket++
-				r.due, r.ticket = due.Draw(t, "due"), ticket
-				h.fix(int(r.heapIndex))
+				r.value.due, r.value.ticket = due.Draw(t, "due"), ticket
+				h.fix(r)
 				model = append(slices.Delete(model, i, i+1), r)
 				sort()
 			},
@@ -188,16 +189,17 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 					t.Fatalf("%d delays, want %d", len(h), len(model))
 				}
 				for i, r := range h {
-					if int(r.heapIndex) != i {
-						t.Fatalf("index %d is %d", i, r.heapIndex)
+					if int(r.value.delayPlace) != i+1 {
+						t.Fatalf("index %d is %d", i, r.value.delayPlace)
 					}
 				}
 			},
 		})
 		for _, want := range model {
-			if got := h.remove(0); got != want {
-				t.Fatalf("the next is %v, want %v", got, want)
+			if h[0] != want {
+				t.Fatalf("the next is %v, want %v", h[0], want)
 			}
+			h.remove(want)
 		}
 	})
 }
@@ -206,11 +208,12 @@ func TestDelayHeapShrinksAfterAStorm(t *testing.T) {
 	var h delayHeap[int]
 	records := make([]record[int], keepRing+1)
 	for i := range records {
-		records[i].due = time.Duration(i)
+		records[i].value.due = time.Duration(i)
 		h.push(&records[i])
 	}
 	for i := range records {
-		require.Same(t, &records[i], h.remove(0))
+		require.Same(t, &records[i], h[0])
+		h.remove(h[0])
 	}
 	assert.Zero(t, cap(h))
 }

@@ -60,8 +60,8 @@ func (q *Queue[K]) dropDelaysLocked() int {
 	dropped := q.delays
 	q.delays = nil
 	for _, r := range dropped {
-		r.heapIndex = -1
-		if r.settled() {
+		r.value.delayPlace = 0
+		if r.value.settled() {
 			slot, _ := q.records.find(r.key, r.hash)
 			q.records.remove(slot)
 		}

@@ -82,14 +82,14 @@ func (q *Queue[K]) snapshot() (s Snapshot[K], delays []delayedCopy[K]) {
 		Draining:     q.drainers > 0,
 	}
 	for _, r := range q.processing {
-		p := ProcessingKey[K]{Key: r.key, Dirty: r.dirty}
+		p := ProcessingKey[K]{Key: r.key, Dirty: r.value.dirty}
 		if q.timed {
-			p.For = now - r.started
+			p.For = now - r.value.started
 		}
 		s.Processing = append(s.Processing, p)
 	}
 	for _, r := range q.delays {
-		delays = append(delays, delayedCopy[K]{DelayedKey[K]{r.key, r.due - now, r.held}, r.ticket})
+		delays = append(delays, delayedCopy[K]{DelayedKey[K]{r.key, r.value.due - now, r.value.held}, r.value.ticket})
 	}
 	return s, delays
 }
@@ -97,7 +97,7 @@ func (q *Queue[K]) snapshot() (s Snapshot[K], delays []delayedCopy[K]) {
 func (q *Queue[K]) queuedLocked() (keys []K) {
 	if q.order != nil {
 		q.records.all(func(r *record[K]) {
-			if r.queued() {
+			if r.value.queued() {
 				keys = append(keys, r.key)
 			}
 		})

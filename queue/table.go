@@ -2,27 +2,32 @@ package queue
 
 import "hash/maphash"
 
-// table finds the record of a key: a hash table with linear probing whose
-// records live in chunks that never move, so that a *record stays valid until
-// it is removed.
+// table is a map from keys to values whose values never move, so that a pointer
+// to an entry stays valid until the entry is removed. It is a hash table with
+// linear probing; the entries live in chunks beside it.
 //
-// Why not a Go map? Of an item's way through the queue (Add, Get, Done) the map
+// Why not a Go map? Of a key's way through the queue (Add, Get, Done) the map
 // would be half: a miss and an insertion cost two probes, a hit and a deletion
 // two more, where one each is enough. And a million delayed keys would cost 111
 // bytes each for the map alone; here key, state and place in the table take 81.
 //
 // Invariant: live = number of slots that are not 0 <= half of all slots. So a
 // probe always ends, and soon.
-// Invariant: between two operations of the queue a record is settled if and only
-// if it is free; free records are not in slots.
-type table[K comparable] struct {
+type table[K comparable, V any] struct {
 	seed maphash.Seed // never changed
 
 	slots  []uint32 // power of two; 0 is empty, otherwise a reference: place + 1
 	live   int
-	chunks []*[chunkSize]record[K]
+	chunks []*[chunkSize]entry[K, V]
 	used   uint32   // places handed out so far, free ones included
-	free   []uint32 // references of removed records, to be used again
+	free   []uint32 // references of removed entries, to be used again
+}
+
+// entry is a key and its value. Free entries are zero.
+type entry[K comparable, V any] struct {
+	key   K
+	hash  uint32 // of key; kept so that the table never hashes twice
+	value V
 }
 
 const (
@@ -35,36 +40,37 @@ const (
 	keepSlots = 8192
 )
 
-func newTable[K comparable]() table[K] {
-	return table[K]{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
+func newTable[K comparable, V any]() table[K, V] {
+	return table[K, V]{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
 }
 
 // hash may be called without the queue's lock.
-func (t *table[K]) hash(key K) uint32 { return uint32(maphash.Comparable(t.seed, key)) }
+func (t *table[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(t.seed, key)) }
 
-func (t *table[K]) at(ref uint32) *record[K] {
+func (t *table[K, V]) at(ref uint32) *entry[K, V] {
 	return &t.chunks[(ref-1)/chunkSize][(ref-1)%chunkSize]
 }
 
-// find returns the record of key, and its slot for remove; nil if there is none.
-func (t *table[K]) find(key K, hash uint32) (slot uint32, r *record[K]) {
+// find returns the entry of key, and its slot for remove; nil if there is none.
+func (t *table[K, V]) find(key K, hash uint32) (slot uint32, e *entry[K, V]) {
 	mask := uint32(len(t.slots) - 1)
 	for slot = hash & mask; ; slot = (slot + 1) & mask {
 		ref := t.slots[slot]
 		if ref == 0 {
 			return slot, nil
 		}
-		if r = t.at(ref); r.hash == hash && r.key == key {
-			return slot, r
+		if e = t.at(ref); e.hash == hash && e.key == key {
+			return slot, e
 		}
 	}
 }
 
-// obtain returns the record of key and makes a blank one if there is none.
-func (t *table[K]) obtain(key K, hash uint32) *record[K] {
-	slot, r := t.find(key, hash)
-	if r != nil {
-		return r
+// obtain returns the entry of key and makes one with a zero value if there is
+// none.
+func (t *table[K, V]) obtain(key K, hash uint32) *entry[K, V] {
+	slot, e := t.find(key, hash)
+	if e != nil {
+		return e
 	}
 	if t.live*2 >= len(t.slots) {
 		t.grow()
@@ -73,30 +79,29 @@ func (t *table[K]) obtain(key K, hash uint32) *record[K] {
 	ref := t.allocate()
 	t.slots[slot] = ref
 	t.live++
-	r = t.at(ref)
-	*r = blank[K]()
-	r.key, r.hash = key, hash
-	return r
+	e = t.at(ref)
+	e.key, e.hash = key, hash
+	return e
 }
 
-func (t *table[K]) allocate() uint32 {
+func (t *table[K, V]) allocate() uint32 {
 	if n := len(t.free); n > 0 {
 		ref := t.free[n-1]
 		t.free = t.free[:n-1]
 		return ref
 	}
 	if int(t.used) == len(t.chunks)*chunkSize {
-		t.chunks = append(t.chunks, new([chunkSize]record[K]))
+		t.chunks = append(t.chunks, new([chunkSize]entry[K, V]))
 	}
 	t.used++
 	return t.used
 }
 
-// remove forgets the record in slot, which must come from a find since which
+// remove forgets the entry in slot, which must come from a find since which
 // the table was not changed.
-func (t *table[K]) remove(slot uint32) {
+func (t *table[K, V]) remove(slot uint32) {
 	ref := t.slots[slot]
-	*t.at(ref) = blank[K]() // drop the key for the garbage collector
+	*t.at(ref) = entry[K, V]{} // drop the key for the garbage collector
 	t.free = append(t.free, ref)
 	t.live--
 	t.close(slot)
@@ -106,9 +111,9 @@ func (t *table[K]) remove(slot uint32) {
 	}
 }
 
-// close empties a slot and moves back the records behind it that a probe from
+// close empties a slot and moves back the entries behind it that a probe from
 // their home slot could no longer reach.
-func (t *table[K]) close(hole uint32) {
+func (t *table[K, V]) close(hole uint32) {
 	mask := uint32(len(t.slots) - 1)
 	for slot := (hole + 1) & mask; t.slots[slot] != 0; slot = (slot + 1) & mask {
 		home := t.at(t.slots[slot]).hash & mask
@@ -120,11 +125,11 @@ func (t *table[K]) close(hole uint32) {
 	t.slots[hole] = 0
 }
 
-// grow doubles the slots. It goes through the records in the order of memory, not
-// through the old slots: with a million records that is one cache miss for
+// grow doubles the slots. It goes through the entries in the order of memory, not
+// through the old slots: with a million entries that is one cache miss for
 // each of them less. None is free: the table is as full as it ever was, or it
 // would have grown before.
-func (t *table[K]) grow() {
+func (t *table[K, V]) grow() {
 	t.slots = make([]uint32, 2*len(t.slots))
 	mask := uint32(len(t.slots) - 1)
 	for ref := uint32(1); ref <= t.used; ref++ {
@@ -136,8 +141,8 @@ func (t *table[K]) grow() {
 	}
 }
 
-// all calls visit with each record, in no particular order.
-func (t *table[K]) all(visit func(*record[K])) {
+// all calls visit with each entry, in no particular order.
+func (t *table[K, V]) all(visit func(*entry[K, V])) {
 	for _, ref := range t.slots {
 		if ref != 0 {
 			visit(t.at(ref))
