@@ -46,24 +46,22 @@ func (g *generation[T]) checkObjects() error {
 	if n, want := g.objects.len(), g.records.len(); n != want {
 		return fmt.Errorf("objects: %d for %d records", n, want)
 	}
-	return g.checkMembers("objects", g.objects, func(p *place[T]) bool { return p == &p.record.home })
+	return g.checkMembers("objects", g.objects, func(rec *record[T]) int { return rec.home })
 }
 
-// checkMembers: every member's place leads back to the member, and the object
-// is the one that the record holds.
-func (g *generation[T]) checkMembers(what string, l *list[member[T]], fits func(*place[T]) bool) error {
+// checkMembers: every member's record knows where the member stands, and the
+// object is the one that the record holds.
+func (g *generation[T]) checkMembers(what string, l *list[member[T]], where func(*record[T]) int) error {
 	pos := 0
 	for m := range l.current.Load().all() {
-		p := m.place
+		rec := m.record
 		switch {
-		case p.pos != pos:
-			return fmt.Errorf("%s: %q believes to be at %d, is at %d", what, p.record.key, p.pos, pos)
-		case g.find(p.record.key) != p.record:
-			return fmt.Errorf("%s: %q is not the record of its key", what, p.record.key)
-		case !same(m.obj, *p.record.obj.Load()):
-			return fmt.Errorf("%s: %q has another object than its record", what, p.record.key)
-		case !fits(p):
-			return fmt.Errorf("%s: %q stands at a place of another list", what, p.record.key)
+		case where(rec) != pos:
+			return fmt.Errorf("%s: %q believes to be at %d, is at %d", what, rec.key, where(rec), pos)
+		case g.find(rec.key) != rec:
+			return fmt.Errorf("%s: %q is not the record of its key", what, rec.key)
+		case !same(m.obj, *rec.obj.Load()):
+			return fmt.Errorf("%s: %q has another object than its record", what, rec.key)
 		}
 		pos++
 	}
@@ -93,25 +91,27 @@ func (ix *index[T]) check(g *generation[T]) (places int, err error) {
 		case b.members.len() == 0:
 			errs = append(errs, fmt.Errorf("%s: is empty", what))
 		}
-		fits := func(p *place[T]) bool { return p.bucket == b && p.record.standsAt(p) }
-		errs = append(errs, b.members.check(), g.checkMembers(what, &b.members, fits))
+		errs = append(errs, b.members.check(), g.checkMembers(what, &b.members, b.whereIs))
 		places += b.members.len()
 		pos++
 	}
 	return places, errors.Join(errs...)
 }
 
-// standsAt reports whether p is noted in the record, and no other place in the
-// same bucket.
-func (rec *record[T]) standsAt(p *place[T]) bool {
-	found := false
-	for _, other := range rec.places {
-		if other != p && other.bucket == p.bucket {
-			return false
+// whereIs returns where rec believes to stand in b, or -1 if it does not
+// believe to, or twice.
+func (b *bucket[T]) whereIs(rec *record[T]) int {
+	at := -1
+	for _, p := range rec.places {
+		switch {
+		case p.bucket != b:
+		case at >= 0:
+			return -1
+		default:
+			at = p.pos
 		}
-		found = found || other == p
 	}
-	return found
+	return at
 }
 
 // check verifies the invariants of a list.
@@ -158,7 +158,7 @@ func (t *table[E]) check() error {
 			continue
 		}
 		live++
-		if t.find(*t.id(e)) != e {
+		if t.find(t.id(e)) != e {
 			return fmt.Errorf("table: %q is not found", t.id(e).key)
 		}
 	}

@@ -36,12 +36,12 @@ func (g *generation[T]) index(name string) *index[T] {
 // the key was there before. Writer only, within the gate.
 func (g *generation[T]) put(key string, obj T, values [][]string) (replaced bool) {
 	id := g.records.identify(key)
-	rec := g.records.find(id)
+	rec := g.records.find(&id)
 	if rec != nil {
-		rec.home.swap(g.objects, obj)
+		g.objects.set(rec.home, member[T]{obj: obj, record: rec})
 	} else {
 		rec = newRecord[T](id)
-		rec.home.put(g.objects, obj)
+		rec.home = g.objects.insert(member[T]{obj: obj, record: rec})
 	}
 	for i, ix := range g.indexes {
 		ix.update(rec, values[i], obj)
@@ -61,7 +61,9 @@ func (g *generation[T]) remove(key string) bool {
 	if rec == nil {
 		return false
 	}
-	rec.home.leave(g.objects)
+	if moved, ok := g.objects.remove(rec.home); ok {
+		moved.record.home = rec.home
+	}
 	for _, p := range rec.places {
 		p.bucket.index.take(p)
 	}
@@ -71,5 +73,6 @@ func (g *generation[T]) remove(key string) bool {
 
 // find returns the record of key, or nil. Any goroutine may call it.
 func (g *generation[T]) find(key string) *record[T] {
-	return g.records.find(g.records.identify(key))
+	id := g.records.identify(key)
+	return g.records.find(&id)
 }

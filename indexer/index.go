@@ -38,26 +38,30 @@ func (ix *index[T]) newBucket(value identity) *bucket[T] {
 
 // find returns the bucket of a value, or nil. Any goroutine may call it.
 func (ix *index[T]) find(value string) *bucket[T] {
-	return ix.buckets.find(ix.buckets.identify(value))
+	id := ix.buckets.identify(value)
+	return ix.buckets.find(&id)
 }
 
 // add puts the object of rec under value. Writer only.
 func (ix *index[T]) add(rec *record[T], value string, obj T) {
 	id := ix.buckets.identify(value)
-	b := ix.buckets.find(id)
+	b := ix.buckets.find(&id)
 	if b == nil {
 		b = ix.newBucket(id)
 		b.pos = ix.filled.insert(b)
 		defer ix.buckets.insert(b) // when it is no longer empty
 	}
-	rec.newPlace(b).put(&b.members, obj)
+	pos := b.members.insert(member[T]{obj: obj, record: rec})
+	rec.places = append(rec.places, place[T]{bucket: b, pos: pos})
 }
 
-// take removes the object at p, which the caller removes from its record.
-// Writer only.
-func (ix *index[T]) take(p *place[T]) {
+// take removes the object that stands at p, a place that its record has
+// forgotten already. Writer only.
+func (ix *index[T]) take(p place[T]) {
 	b := p.bucket
-	p.leave(&b.members)
+	if moved, ok := b.members.remove(p.pos); ok {
+		moved.record.placeIn(b).pos = p.pos
+	}
 	if b.members.len() > 0 {
 		return
 	}
@@ -65,6 +69,11 @@ func (ix *index[T]) take(p *place[T]) {
 	if moved, ok := ix.filled.remove(b.pos); ok {
 		moved.pos = b.pos
 	}
+}
+
+// swap puts another object of the same record at p. Writer only.
+func (p *place[T]) swap(rec *record[T], obj T) {
+	p.bucket.members.set(p.pos, member[T]{obj: obj, record: rec})
 }
 
 // update makes obj, the new object of rec, stand under exactly the given
@@ -76,16 +85,17 @@ func (ix *index[T]) update(rec *record[T], values []string, obj T) {
 	old := ix.detach(rec)
 	done := make(map[string]bool, len(values))
 	for _, value := range values {
-		switch p := old[value]; {
-		case done[value]:
-		case p == nil:
-			ix.add(rec, value, obj)
-		default:
-			p.swap(&p.bucket.members, obj)
-			rec.places = append(rec.places, p)
-			delete(old, value)
+		if done[value] {
+			continue
 		}
 		done[value] = true
+		if p, stands := old[value]; stands {
+			p.swap(rec, obj)
+			rec.places = append(rec.places, p)
+			delete(old, value)
+			continue
+		}
+		ix.add(rec, value, obj)
 	}
 	for _, p := range old {
 		ix.take(p)
@@ -100,11 +110,12 @@ func (ix *index[T]) update(rec *record[T], values []string, obj T) {
 // is recognised by comparing in order.
 func (ix *index[T]) swapAll(rec *record[T], values []string, obj T) bool {
 	rest := values
-	for _, p := range rec.places {
-		if p.bucket.index != ix {
+	for i := range rec.places {
+		b := rec.places[i].bucket
+		if b.index != ix {
 			continue
 		}
-		if len(rest) == 0 || rest[0] != p.bucket.key {
+		if len(rest) == 0 || rest[0] != b.key {
 			return false
 		}
 		rest = rest[1:]
@@ -112,18 +123,18 @@ func (ix *index[T]) swapAll(rec *record[T], values []string, obj T) bool {
 	if len(rest) > 0 {
 		return false
 	}
-	for _, p := range rec.places {
-		if p.bucket.index == ix {
-			p.swap(&p.bucket.members, obj)
+	for i := range rec.places {
+		if p := &rec.places[i]; p.bucket.index == ix {
+			p.swap(rec, obj)
 		}
 	}
 	return true
 }
 
 // detach takes the places in this index out of rec and returns them by value.
-// The objects still stand there.
-func (ix *index[T]) detach(rec *record[T]) map[string]*place[T] {
-	detached := map[string]*place[T]{}
+// The object still stands there.
+func (ix *index[T]) detach(rec *record[T]) map[string]place[T] {
+	detached := map[string]place[T]{}
 	kept := rec.places[:0]
 	for _, p := range rec.places {
 		if p.bucket.index == ix {

@@ -90,11 +90,18 @@ func (x *Indexer[T]) Bookmark(resourceVersion string) {
 	x.resourceVersion.Store(&resourceVersion)
 }
 
-// noteVersionLocked moves the version to that of an object.
-func (x *Indexer[T]) noteVersionLocked(obj T) {
+// versionOf asks the version function, before the lock is taken since it is the
+// user's. Nil means that the version does not move.
+func (x *Indexer[T]) versionOf(obj T) *string {
 	if x.config.ResourceVersionFunc == nil {
-		return
+		return nil
 	}
 	version := x.config.ResourceVersionFunc(obj)
-	x.resourceVersion.Store(&version)
+	return &version
+}
+
+func (x *Indexer[T]) setVersionLocked(version *string) {
+	if version != nil {
+		x.resourceVersion.Store(version)
+	}
 }

@@ -33,7 +33,7 @@ func (x *Indexer[T]) List() []T {
 func (x *Indexer[T]) All() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for m := range x.generation.Load().objects.snapshot().all() {
-			if !yield(m.place.record.key, m.obj) {
+			if !yield(m.record.key, m.obj) {
 				return
 			}
 		}

@@ -112,7 +112,7 @@ func union[T any](views []*view[member[T]]) []T {
 	seen := map[string]bool{}
 	for _, v := range views {
 		for m := range v.all() {
-			if key := m.place.record.key; !seen[key] {
+			if key := m.record.key; !seen[key] {
 				seen[key] = true
 				all = append(all, m.obj)
 			}

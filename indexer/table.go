@@ -33,8 +33,18 @@ type table[E any] struct {
 // identity is the part of an entry that the table needs. It never changes once
 // the entry is in the table.
 type identity struct {
-	key  string
 	hash uint64
+	key  string
+	// head are the first bytes of the key, filled up with zeros. Comparing them
+	// here spares a lookup the cache miss that following key would be.
+	head [keyHead]byte
+}
+
+const keyHead = 40
+
+func (id *identity) is(other *identity) bool {
+	return id.hash == other.hash && id.head == other.head && len(id.key) == len(other.key) &&
+		(len(id.key) <= keyHead || id.key[keyHead:] == other.key[keyHead:])
 }
 
 // slots is the array. Its length is a power of two.
@@ -61,11 +71,13 @@ func newSlots[E any](n int) *slots[E] {
 
 // identify returns the identity for key, for find and for a new entry.
 func (t *table[E]) identify(key string) identity {
-	return identity{key: key, hash: maphash.String(t.seed, key)}
+	id := identity{key: key, hash: maphash.String(t.seed, key)}
+	copy(id.head[:], key)
+	return id
 }
 
 // find returns the entry of that identity, or nil. Any goroutine may call it.
-func (t *table[E]) find(id identity) *E {
+func (t *table[E]) find(id *identity) *E {
 	s := *t.slots.Load()
 	mask := uint64(len(s) - 1)
 	for i := id.hash & mask; ; i = (i + 1) & mask {
@@ -73,7 +85,7 @@ func (t *table[E]) find(id identity) *E {
 		if e == nil {
 			return nil
 		}
-		if *t.id(e) == id && e != t.gone {
+		if t.id(e).is(id) && e != t.gone {
 			return e
 		}
 	}

@@ -27,6 +27,7 @@ func (x *Indexer[T]) Update(obj T) error { return x.Add(obj) }
 func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, errs *IndexErrors) {
 	d := x.generation.Load().definitions
 	values, errs := d.compute(key, obj, room, nil)
+	version := x.versionOf(obj)
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -38,7 +39,7 @@ func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, err
 	g.gate.enter()
 	replaced = g.put(key, obj, values)
 	g.gate.leave()
-	x.noteVersionLocked(obj)
+	x.setVersionLocked(version)
 	return replaced, errs
 }
 
@@ -49,31 +50,24 @@ func (x *Indexer[T]) Delete(obj T) error {
 	if err != nil {
 		return err
 	}
-	x.mu.Lock()
-	deleted := x.removeLocked(key)
-	x.noteVersionLocked(obj)
-	x.mu.Unlock()
-	if deleted {
-		x.config.Trace.deleted(key)
-	}
+	x.remove(key, x.versionOf(obj))
 	return nil
 }
 
 // DeleteKey removes the object of key; if there is none that is fine.
-func (x *Indexer[T]) DeleteKey(key string) {
+func (x *Indexer[T]) DeleteKey(key string) { x.remove(key, nil) }
+
+func (x *Indexer[T]) remove(key string, version *string) {
 	x.mu.Lock()
-	deleted := x.removeLocked(key)
+	g := x.generation.Load()
+	g.gate.enter()
+	deleted := g.remove(key)
+	g.gate.leave()
+	x.setVersionLocked(version)
 	x.mu.Unlock()
 	if deleted {
 		x.config.Trace.deleted(key)
 	}
-}
-
-func (x *Indexer[T]) removeLocked(key string) bool {
-	g := x.generation.Load()
-	g.gate.enter()
-	defer g.gate.leave()
-	return g.remove(key)
 }
 
 // Resync does nothing and is here because a store between a Reflector and its
