@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -63,6 +64,9 @@ func TestTableIsAMap(t *testing.T) {
 				})
 				if seen != len(model) || table.live != len(model) {
 					t.Fatalf("%d entries, live %d, want %d", seen, table.live, len(model))
+				}
+				if 2*table.live > len(table.slots) {
+					t.Fatalf("%d entries in %d slots", table.live, len(table.slots))
 				}
 				for k, want := range model {
 					if _, r := table.find(k, hash(k)); r != want || r.key != k {
@@ -148,7 +152,7 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 		var h delayHeap[int]
 		var model []*record[int]
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
-		ticket := uint32(1<<31 - 5) // it is going to change its sign
+		ticket := uint32(math.MaxUint32 - 5) // it is going to start over
 		sort := func() {
 			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.value.due, b.value.due) })
 		}
