@@ -1,0 +1,54 @@
+package nsctl
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/restclient/api"
+)
+
+// callAll calls every hook once.
+func callAll(t *Trace) {
+	t.enqueued("ns", time.Second)
+	t.passStarted("ns")
+	t.discovered("ns", 30, nil)
+	t.typeDeleted("ns", api.PodsResource, 1, nil)
+	t.wouldDelete("ns", api.PodsResource, 1, nil)
+	t.conflict("ns", nil)
+	t.conditionsUpdated("ns", nil)
+	t.conditionsFailed("ns", nil)
+	t.finalized("ns", nil)
+	t.passDone("ns", time.Second, 0, nil)
+}
+
+func TestHooksThatAreNotSetCostNoAllocation(t *testing.T) {
+	for name, trace := range map[string]*Trace{"no trace": nil, "no hooks": {}} {
+		assert.Zero(t, testing.AllocsPerRun(100, func() { callAll(trace) }), name)
+	}
+}
+
+func TestEveryHookIsCalled(t *testing.T) {
+	calls := 0
+	callAll(&Trace{
+		Enqueued:          func(string, time.Duration) { calls++ },
+		PassStarted:       func(string) { calls++ },
+		Discovered:        func(string, int, error) { calls++ },
+		TypeDeleted:       func(string, api.GroupVersionResource, int, error) { calls++ },
+		WouldDelete:       func(string, api.GroupVersionResource, int, error) { calls++ },
+		Conflict:          func(string, error) { calls++ },
+		ConditionsUpdated: func(string, []api.NamespaceCondition) { calls++ },
+		ConditionsFailed:  func(string, error) { calls++ },
+		Finalized:         func(string, error) { calls++ },
+		PassDone:          func(string, time.Duration, int, error) { calls++ },
+	})
+	assert.Equal(t, 10, calls)
+}
+
+func BenchmarkNilTrace(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		callAll(nil)
+	}
+}
