@@ -174,9 +174,9 @@ func TestIssue134323NothingIsLeft(t *testing.T) {
 				}})
 				q.AddAfter("a", time.Second)
 				q.AddAfter("b", time.Hour)
-				assert.Equal(t, before, runtime.NumGoroutine(), "a delay is no goroutine")
+				assert.LessOrEqual(t, runtime.NumGoroutine(), before, "a delay is no goroutine")
 				shutDown(q)
-				assert.Equal(t, before, runtime.NumGoroutine())
+				assert.LessOrEqual(t, runtime.NumGoroutine(), before)
 				pass(2 * time.Hour)
 				assert.Zero(t, fired)
 				require.NoError(t, q.Check())
@@ -210,7 +210,7 @@ func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 		q := queue.New(queue.Config[string]{Name: "q", Metrics: noMetrics{}})
 		q.Add("a")
 		q.UpdateMetrics()
-		assert.Equal(t, before, runtime.NumGoroutine())
+		assert.LessOrEqual(t, runtime.NumGoroutine(), before)
 	})
 }
 
