@@ -12,30 +12,50 @@ import (
 // takes everything that waits under one lock and works on it without; the producer signals only a consumer that
 // sleeps. While the handler is the slower side there is neither a wake-up nor a hand-off per event.
 type batchPipe[T any] struct {
+	compactAfter int // HandlerOptions.CompactAfter
+
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
 	mu       sync.Mutex
 	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
 	waiting  [][]notification[T]
+	events   int  // in waiting
+	limit    int  // of events, beyond which they are merged
 	sleeping bool // the consumer waits on wake
 	finished bool // nothing more is taken in
 }
 
-func newBatchPipe[T any]() *batchPipe[T] {
-	p := &batchPipe[T]{}
+func newBatchPipe[T any](compactAfter int) *batchPipe[T] {
+	p := &batchPipe[T]{compactAfter: compactAfter, limit: compactAfter}
 	p.wake.L = &p.mu
 	return p
 }
 
-func (p *batchPipe[T]) add(batch []notification[T]) {
+func (p *batchPipe[T]) add(batch []notification[T]) (merged int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.finished {
-		return
+		return 0
 	}
 	p.waiting = append(p.waiting, batch)
+	p.events += len(batch)
+	if p.compactAfter > 0 && p.events > p.limit {
+		merged = p.compactLocked()
+	}
 	p.wakeLocked()
+	return merged
+}
+
+// compactLocked merges what waits. The next time is when it has doubled, so that the work for each event that comes
+// in does not grow with what waits.
+func (p *batchPipe[T]) compactLocked() (merged int) {
+	before := p.events
+	compacted := compact(p.waiting)
+	p.waiting = [][]notification[T]{compacted}
+	p.events = len(compacted)
+	p.limit = max(p.compactAfter, 2*p.events)
+	return before - p.events
 }
 
 func (p *batchPipe[T]) finish() {
@@ -99,6 +119,6 @@ func (p *batchPipe[T]) next(empty [][]notification[T]) [][]notification[T] {
 		p.wake.Wait()
 	}
 	batches := p.waiting
-	p.waiting = empty
+	p.waiting, p.events, p.limit = empty, 0, p.compactAfter
 	return batches
 }

@@ -35,14 +35,15 @@ func newChannelPipe[T any]() *channelPipe[T] {
 	}
 }
 
-func (p *channelPipe[T]) add(batch []notification[T]) {
+func (p *channelPipe[T]) add(batch []notification[T]) (merged int) {
 	for _, n := range batch {
 		select {
 		case p.addCh <- n:
 		case <-p.finishCh:
-			return
+			return 0
 		}
 	}
+	return 0
 }
 
 func (p *channelPipe[T]) finish() { p.finishOnce.Do(func() { close(p.finishCh) }) }

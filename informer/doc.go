@@ -7,25 +7,25 @@
 // would melt the server; a watch each for thirty controllers would, too. So one informer lists and watches a
 // collection once, keeps it in a store, and shares both the store and the events:
 //
-//	 API server
-//	     │ list, watch
-//	     ▼
-//	 Reflector              makes the queue look like the collection, whatever the network does
-//	     │ Add, Update, Delete, Replace, Resync
-//	     ▼
-//	 DeltaFIFO              what happened to each object and was not processed yet
-//	     │ Pop
-//	     ▼
-//	 HandleDeltas           the store decides: what it does not know is an addition, what it knows an update
-//	     │          │
-//	     ▼          ▼
-//	 Indexer     processor  one event, all handlers
-//	                │
-//	        ┌───────┼───────┐
-//	        ▼       ▼       ▼
-//	    listener listener listener    one buffer and one goroutine a handler
-//	        │       │       │
-//	    handler  handler  handler
+//	API server
+//	    │ list, watch
+//	    ▼
+//	Reflector              makes the queue look like the collection, whatever the network does
+//	    │ Add, Update, Delete, Replace, Resync
+//	    ▼
+//	DeltaFIFO              what happened to each object and was not processed yet
+//	    │ Pop
+//	    ▼
+//	HandleDeltas           the store decides: what it does not know is an addition, what it knows an update
+//	    │          │
+//	    ▼          ▼
+//	Indexer     processor  one event, all handlers
+//	               │
+//	       ┌───────┼───────┐
+//	       ▼       ▼       ▼
+//	   listener listener listener    one buffer and one goroutine a handler
+//	       │       │       │
+//	   handler  handler  handler
 //
 // [SharedIndexInformer] is the whole of it, [SharedInformerFactory] hands out one informer a collection, [Lister]
 // reads its store, [ResourceEventHandler] is what hears. The names are those of client-go; the events are about
@@ -65,7 +65,8 @@
 //
 // Independence. A handler that is slow, stuck or faulty delays nobody else. Its backlog has no bound (dropping
 // events would break completeness, waiting would break independence), but it is visible: Snapshot, and
-// [Trace].HandlerLagging.
+// [Trace].HandlerLagging. A handler that can do without the states in between may have its backlog merged:
+// [HandlerOptions].CompactAfter.
 //
 // Synced. [SharedIndexInformer.HasSynced] says that the first list is in the store; [Registration.HasSynced] that a
 // handler has been told of it and has returned.

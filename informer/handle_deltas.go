@@ -47,7 +47,7 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 }
 
 func (s *SharedIndexInformer[T]) applyDeletion(n notification[T], d *deltafifo.Delta[T], old T, known bool) (notification[T], bool, error) {
-	n.kind = EventDelete
+	n.kind, n.old = EventDelete, old
 	if d.Tombstone != nil {
 		if !known {
 			// The deletion itself was delivered while the list that lacks the object was under way.

@@ -34,7 +34,8 @@ type listener[T any] struct {
 	due atomic.Bool
 
 	stopped atomic.Bool
-	added   atomic.Uint64 // events that were meant for the handler, the snapshot included
+	added   atomic.Uint64 // events that were meant for the handler, the snapshot included, those merged not
+	merged  atomic.Uint64 // events that were merged into others
 	handled atomic.Uint64 // callbacks that have returned, or panicked
 	panics  atomic.Uint64
 	peak    atomic.Uint64 // the greatest number of events that ever waited
@@ -49,29 +50,37 @@ const laggingFrom = 1024
 
 // add queues the events of b that are meant for this listener. Called by one goroutine at a time.
 func (l *listener[T]) add(b batch[T]) {
+	begin := b.indexFor(l)
 	if !b.mixed {
-		l.push(b.events[b.indexFor(l):])
+		l.push(b.events[begin:], len(b.events)-begin)
 		return
 	}
-	// Some events are not for everybody: push the runs between those that are not for this one.
-	begin := b.indexFor(l)
+	// Some events are not for everybody: push the runs between those that are not for this one. The mark behind the
+	// initial list travels with the events and is not counted as one.
+	count := 0
 	for i := begin; i < len(b.events); i++ {
-		if !l.wants(&b.events[i]) {
-			l.push(b.events[begin:i])
-			begin = i + 1
+		switch n := &b.events[i]; {
+		case !l.wants(n):
+			l.push(b.events[begin:i], count)
+			begin, count = i+1, 0
+		case n.kind != eventSynced:
+			count++
 		}
 	}
-	l.push(b.events[begin:])
+	l.push(b.events[begin:], count)
 }
 
 func (l *listener[T]) wants(n *notification[T]) bool { return !n.sync || l.due.Load() }
 
-func (l *listener[T]) push(events []notification[T]) {
+func (l *listener[T]) push(events []notification[T], count int) {
 	if len(events) == 0 {
 		return
 	}
-	added := l.added.Add(uint64(len(events)))
-	l.pipe.add(events)
+	added := l.added.Add(uint64(count))
+	if merged := uint64(l.pipe.add(events)); merged > 0 {
+		added = l.added.Add(-merged)
+		l.merged.Add(merged)
+	}
 
 	pending, peak := added-l.handled.Load(), l.peak.Load()
 	if pending <= peak {
@@ -146,7 +155,6 @@ func (l *listener[T]) forgetInitial() {
 // deliver makes the callback for one event. Whatever the callback does, the event has been dealt with.
 func (l *listener[T]) deliver(n *notification[T]) {
 	if n.kind == eventSynced {
-		l.added.Add(^uint64(0)) // it is not an event of the handler: take it out of the count
 		l.synced()
 		return
 	}

@@ -41,6 +41,6 @@ type notification[T any] struct {
 	finalStateUnknown bool
 
 	key string
-	old T // update: the state before
+	old T // update and delete: the state that handlers were told of before
 	obj T // the state that the event is about
 }

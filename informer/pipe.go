@@ -32,8 +32,8 @@ func (d Delivery) String() string {
 type pipe[T any] interface {
 	// add appends events. The slice is shared with others and does not change any more; the pipe may keep it. It
 	// waits neither for the handler nor for its goroutine to have been started, if that is going to happen. After
-	// finish or stop it is a no-op.
-	add(batch []notification[T])
+	// finish or stop it is a no-op. It returns how many of the waiting events it has merged into others.
+	add(batch []notification[T]) (merged int)
 	// run lends each event to deliver, in order, until the pipe has been stopped, or finished and emptied.
 	// It owns every goroutine that it starts.
 	run(deliver func(n *notification[T]))
@@ -43,9 +43,9 @@ type pipe[T any] interface {
 	stop()
 }
 
-func newPipe[T any](d Delivery) pipe[T] {
+func newPipe[T any](d Delivery, compactAfter int) pipe[T] {
 	if d == ChannelPair {
 		return newChannelPipe[T]()
 	}
-	return newBatchPipe[T]()
+	return newBatchPipe[T](compactAfter)
 }

@@ -16,7 +16,7 @@ import (
 func eachPipe(t *testing.T, test func(t *testing.T, p pipe[*thing])) {
 	for _, d := range []Delivery{Batching, ChannelPair} {
 		t.Run(d.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, newPipe[*thing](d)) })
+			synctest.Test(t, func(t *testing.T) { test(t, newPipe[*thing](d, 0)) })
 		})
 	}
 }
@@ -169,7 +169,7 @@ func TestPipeThatIsStoppedBeforeItRuns(t *testing.T) {
 
 // TestBatchPipeLetsGoOfHandledObjects: what was delivered must be collectable although the pipe lives on.
 func TestBatchPipeLetsGoOfHandledObjects(t *testing.T) {
-	p := newBatchPipe[*thing]()
+	p := newBatchPipe[*thing](0)
 	collected := make(chan struct{})
 	func() {
 		obj := &thing{name: "large"}

@@ -33,7 +33,7 @@ type processor[T any] struct {
 	accepted uint64            // number of events that were ever appended
 	waiting  []notification[T] // appended and not yet flushed
 	lastSize int               // of the batch that was flushed last
-	mixed    bool              // waiting contains events that are not for every listener
+	mixed    bool              // waiting contains events that are not for every listener, or the mark
 	flushing bool              // somebody is in flush and is going to take what waits
 	flushed  sync.Cond         // on mu; broadcast when flushing has become false
 	synced   bool              // eventSynced has been appended
@@ -87,7 +87,7 @@ func (p *processor[T]) appendLocked(n notification[T]) {
 	}
 	p.waiting = append(p.waiting, n)
 	p.accepted++
-	p.mixed = p.mixed || n.sync
+	p.mixed = p.mixed || n.sync || n.kind == eventSynced
 }
 
 // flush hands out what waits. It may be called from any goroutine; if another one is at it already that one

@@ -16,6 +16,11 @@ type HandlerOptions struct {
 	// it is raised to the period in which the informer looks. An informer whose own period is zero never
 	// resyncs, whatever its handlers ask for.
 	ResyncPeriod time.Duration
+	// CompactAfter bounds what a handler that is stuck costs: when more events than this wait for it, they are merged
+	// into one for each object, from the state that the handler was told last to the newest one. It skips states
+	// like a handler of a broken watch does; one that has to see every single change must not set it. Zero, the
+	// default and what client-go does, is never. It works with [Batching] only.
+	CompactAfter int
 }
 
 // join adds a listener that is told of what content returns, and then of every event that is appended from now on.
@@ -48,7 +53,7 @@ func (p *processor[T]) newListenerLocked(h ResourceEventHandler[T], opts Handler
 		handler:      h,
 		registration: newRegistration(info, p),
 		trace:        p.trace,
-		pipe:         newPipe[T](p.delivery),
+		pipe:         newPipe[T](p.delivery, opts.CompactAfter),
 		joined:       p.accepted,
 		complete:     p.synced,
 	}

@@ -150,6 +150,43 @@ func TestDefect811LateJoinBlocksNobody(t *testing.T) {
 	})
 }
 
+// TestClientGo1326BacklogThatIsBounded: a stuck handler keeps every state of every object in client-go. Here it may
+// ask to be told only the newest one.
+func TestClientGo1326BacklogThatIsBounded(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		release := make(chan struct{})
+		told := map[string][]string{}
+		note := func(ns *api.Namespace) {
+			<-release
+			told[ns.Name] = append(told[ns.Name], ns.Labels["version"])
+		}
+		r, err := n.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+			AddFunc:    func(ns *api.Namespace, _ bool) { note(ns) },
+			UpdateFunc: func(_, ns *api.Namespace) { note(ns) },
+		}, informer.HandlerOptions{CompactAfter: 100})
+		require.NoError(t, err)
+		n.start()
+		n.add("a", "version", "first")
+		for i := range 5000 {
+			n.source.Modify(informertest.Namespace("a", "version", fmt.Sprint(i)))
+			if i%100 == 0 {
+				synctest.Wait()
+			}
+		}
+		synctest.Wait()
+		s := n.Snapshot().Handlers[0]
+		assert.LessOrEqual(t, s.Pending, 102)
+		assert.EqualValues(t, 5001, s.Merged+uint64(s.Pending))
+		close(release)
+		synctest.Wait()
+		s = n.Snapshot().Handlers[0]
+		assert.Zero(t, s.Pending)
+		assert.EqualValues(t, 5001, s.Merged+s.Handled)
+		assert.Equal(t, "4999", told["a"][len(told["a"])-1])
+		assert.True(t, r.HasSynced())
+	})
+}
+
 // TestDefect812ErrorsOfProcessingAreTold: an index function fails. client-go panics under the lock of the store;
 // other errors of processing it drops without a word.
 func TestDefect812ErrorsOfProcessingAreTold(t *testing.T) {

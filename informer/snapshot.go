@@ -44,6 +44,8 @@ type HandlerSnapshot struct {
 	PeakPending int
 	// Handled is the number of callbacks that have returned or panicked.
 	Handled uint64
+	// Merged is the number of events that were merged into others, see HandlerOptions.CompactAfter.
+	Merged uint64
 	// Panics is the number of callbacks that panicked and were survived.
 	Panics uint64
 
@@ -90,6 +92,7 @@ func (l *listener[T]) snapshotLocked() HandlerSnapshot {
 		Pending:      l.pending(),
 		PeakPending:  int(l.peak.Load()),
 		Handled:      l.handled.Load(),
+		Merged:       l.merged.Load(),
 		Panics:       l.panics.Load(),
 		ResyncPeriod: l.resync.period,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orrery/deltafifo"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -14,15 +15,22 @@ import (
 // It runs once for every object that arrives, on the goroutine of the reflector. An error drops the event.
 type TransformFunc[T any] func(obj T) (T, error)
 
-// ManagedFieldsHolder is an object that can forget its managed fields. They often make up the greater part of an
-// object, and hardly any controller reads them.
-type ManagedFieldsHolder interface{ StripManagedFields() }
-
-// StripManagedFields is a [TransformFunc] that makes objects smaller by their managed fields.
+// StripManagedFields returns a transform that makes objects smaller by their managed fields, which often are the
+// greater part of an object and which hardly any controller reads. head gives access to the head of an object:
+//
+//	Transform: informer.StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
 //
 // Do not use it where objects from the store are written back with an update: what is not sent is removed.
-func StripManagedFields[T ManagedFieldsHolder](obj T) (T, error) {
-	obj.StripManagedFields()
+func StripManagedFields[T any](head func(obj T) *api.ObjectMeta) TransformFunc[T] {
+	return func(obj T) (T, error) {
+		head(obj).ManagedFields = nil
+		return obj, nil
+	}
+}
+
+// StripUnstructuredManagedFields is the transform of [StripManagedFields] for documents.
+func StripUnstructuredManagedFields(obj *api.Unstructured) (*api.Unstructured, error) {
+	obj.RemoveNested("metadata", "managedFields")
 	return obj, nil
 }
 

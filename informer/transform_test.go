@@ -6,19 +6,28 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
 )
 
-// managed is an object with managed fields.
-type managed struct{ fields string }
-
-func (m *managed) StripManagedFields() { m.fields = "" }
-
 func TestStripManagedFields(t *testing.T) {
-	obj := &managed{fields: "a lot"}
-	got, err := StripManagedFields(obj)
+	ns := &api.Namespace{}
+	ns.Name, ns.ManagedFields = "a", []byte(`[{"manager":"kubectl"}]`)
+	strip := StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
+	got, err := strip(ns)
 	require.NoError(t, err)
-	assert.Same(t, obj, got)
-	assert.Empty(t, got.fields)
+	assert.Same(t, ns, got)
+	assert.Equal(t, api.ObjectMeta{Name: "a"}, got.ObjectMeta)
+}
+
+func TestStripUnstructuredManagedFields(t *testing.T) {
+	obj := &api.Unstructured{}
+	require.NoError(t, obj.UnmarshalJSON([]byte(`{"kind":"X","metadata":{"name":"a","managedFields":[{"manager":"kubectl"}]}}`)))
+	got, err := StripUnstructuredManagedFields(obj)
+	require.NoError(t, err)
+	text, err := got.MarshalJSON()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"X","metadata":{"name":"a"}}`, string(text))
 }
 
 func TestChainTransforms(t *testing.T) {
