@@ -44,18 +44,25 @@ func filled(b *testing.B, indexers indexer.Indexers[*indexertest.Object]) (*inde
 var byNamespace = indexer.Indexers[*indexertest.Object]{"namespace": indexertest.ByNamespace}
 
 func BenchmarkUpdate(b *testing.B) {
-	for name, indexers := range map[string]indexer.Indexers[*indexertest.Object]{
-		"no index":           nil,
-		"namespace":          byNamespace,
-		"namespace and node": {"namespace": indexertest.ByNamespace, "node": indexertest.ByNode},
+	inOrder := func(i int) int { return i % many }
+	for _, c := range []struct {
+		name     string
+		indexers indexer.Indexers[*indexertest.Object]
+		visit    func(int) int
+	}{
+		{"no index", nil, inOrder},
+		{"namespace", byNamespace, inOrder},
+		{"namespace and node", indexer.Indexers[*indexertest.Object]{"namespace": indexertest.ByNamespace, "node": indexertest.ByNode}, inOrder},
+		// The memory's share: every object, key and record is a cache miss.
+		{"namespace, scattered", byNamespace, scattered},
 	} {
-		b.Run(name, func(b *testing.B) {
-			x, all := filled(b, indexers)
+		b.Run(c.name, func(b *testing.B) {
+			x, all := filled(b, c.indexers)
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				i++
-				_ = x.Update(all[scattered(i)])
+				_ = x.Update(all[c.visit(i)])
 			}
 		})
 	}

@@ -36,11 +36,10 @@ func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, err
 		// Somebody has added an index in the meantime.
 		values, errs = g.definitions.compute(key, obj, nil, nil)
 	}
-	g.gate.enter()
-	replaced = g.put(key, obj, values)
-	g.gate.leave()
 	x.setVersionLocked(version)
-	return replaced, errs
+	g.gate.enter()
+	defer g.gate.leave()
+	return g.put(key, obj, values), errs
 }
 
 // Delete removes the object with the key of obj; if there is none that is
@@ -58,16 +57,19 @@ func (x *Indexer[T]) Delete(obj T) error {
 func (x *Indexer[T]) DeleteKey(key string) { x.remove(key, nil) }
 
 func (x *Indexer[T]) remove(key string, version *string) {
-	x.mu.Lock()
-	g := x.generation.Load()
-	g.gate.enter()
-	deleted := g.remove(key)
-	g.gate.leave()
-	x.setVersionLocked(version)
-	x.mu.Unlock()
-	if deleted {
+	if x.removeRecord(key, version) {
 		x.config.Trace.deleted(key)
 	}
+}
+
+func (x *Indexer[T]) removeRecord(key string, version *string) (deleted bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.setVersionLocked(version)
+	g := x.generation.Load()
+	g.gate.enter()
+	defer g.gate.leave()
+	return g.remove(key)
 }
 
 // Resync does nothing and is here because a store between a Reflector and its
