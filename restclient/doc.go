@@ -62,6 +62,9 @@
 //	connection broke, body broke off     GET, not watches    the same
 //	401 and there are other credentials  all                 none; once
 //
+// Only the last of these happens to the requests of a caller that has a back-off of its own and says so with
+// [api.WithSingleAttempt], as a Reflector does: it is told at once, and what follows is decided in one place.
+//
 // Refused connections, unknown hosts and bad certificates are reported at once: a person is waiting, or a
 // reflector with a back-off of its own. Upstream's client reads the header only as a number and never repeats a 5xx
 // without it; this is on purpose different (regression tests TestDefect8_15...).

@@ -52,7 +52,7 @@ func (x *exchange) run(ctx context.Context) error {
 			continue
 		}
 		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
-		if !again || endsBefore(ctx, wait) {
+		if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, wait) {
 			return x.giveUp(ctx, u, attempt, f.err)
 		}
 		if err := x.pause(ctx, u, attempt, wait, f); err != nil {

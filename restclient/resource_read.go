@@ -60,9 +60,9 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	if r.client.cfg.WatchTransport == WatchWebSocket {
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
-		x.consume = func(*http.Response) error {
-			body = dialer.stream
-			return nil
+		x.consume = func(*http.Response) (err error) {
+			body, err = dialer.opened()
+			return err
 		}
 	}
 	if err := x.run(watchCtx); err != nil {

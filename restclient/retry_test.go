@@ -199,6 +199,43 @@ func TestWatchesAreRepeatedOnlyWhenTheServerAsks(t *testing.T) {
 	}
 }
 
+// A caller with a back-off of its own wants to be told: two that repeat the same request multiply their attempts.
+func TestSingleAttempt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		asked  time.Duration
+	}{
+		{"429 with header", code(429, "Retry-After", "1"), time.Second},
+		{"503 with header", code(503, "Retry-After", "7"), 7 * time.Second},
+		{"429", code(429), 0},
+		{"500", code(500), 0},
+		{"broken connection", hangUp, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, c.answer, func(t *testing.T, server *restclienttest.Server) {
+				start, ctx := time.Now(), api.WithSingleAttempt(t.Context())
+				pods := restclient.Metadata(server.Client(), api.PodsResource, "")
+				_, err := pods.List(ctx, api.ListOptions{})
+				require.Error(t, err)
+				assert.Equal(t, c.asked, api.RetryAfterOf(err), "the caller is told how long to wait")
+				_, err = pods.Watch(ctx, api.ListOptions{})
+				require.Error(t, err)
+				assert.Equal(t, c.asked, api.RetryAfterOf(err))
+				assert.Len(t, server.Requests(), 2)
+				assert.Zero(t, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestSingleAttemptRenewsCredentials(t *testing.T) {
+	bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = &tokens{list: []string{"old", "new"}} })
+		assert.NoError(t, client.Do(api.WithSingleAttempt(t.Context()), get("/"), nil))
+	})
+}
+
 func TestThrottling(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("watch") != "" {

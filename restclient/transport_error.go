@@ -85,8 +85,19 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Timeout makes a TransportError a net.Error in spirit.
+// Timeout tells whether a time limit passed.
 func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
+
+// Temporary makes a TransportError a net.Error. That is how packages that do not know this one, such as
+// informer/reflector, tell "no answer" from an answer, whatever it was that net/http met: some of its errors, those of
+// HTTP/2 among them, have no exported type. It tells whether another attempt may go better.
+func (e *TransportError) Temporary() bool {
+	switch e.Kind {
+	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut:
+		return true
+	}
+	return false
+}
 
 // unexplained kinds say that a connection broke, but not why.
 func (e *TransportError) unexplained() bool {

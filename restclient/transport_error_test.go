@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestKindOf(t *testing.T) {
@@ -54,6 +56,18 @@ func TestKindOf(t *testing.T) {
 	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
 		assert.Contains(t, sentences, kind)
 	}
+}
+
+// Packages that must not know this one tell a missing answer by the interface of the standard library.
+func TestTransportErrorIsANetError(t *testing.T) {
+	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
+		var broken net.Error
+		require.ErrorAs(t, fmt.Errorf("while listing: %w", &TransportError{Kind: kind, Err: errors.New("?")}), &broken)
+		assert.Equal(t, kind == TimedOut, broken.Timeout())
+	}
+	temporary := func(kind TransportErrorKind) bool { return (&TransportError{Kind: kind}).Temporary() }
+	assert.True(t, temporary(ConnectionLost))
+	assert.False(t, temporary(CertificateUnknown), "it is going to be the same certificate")
 }
 
 func TestTransportErrorText(t *testing.T) {

@@ -2,6 +2,7 @@ package restclient_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -331,6 +332,8 @@ func TestServersThatDoNotSpeakWebSocket(t *testing.T) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
 		_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
 		assert.ErrorContains(t, err, "does not switch to the websocket protocol; use the http watch transport")
+		_, answered := errors.AsType[*restclient.DecodeError](err)
+		assert.True(t, answered, "there is an answer: a list may work where the watch does not")
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 // and then sends each event as one message. It fits into an exchange as the function that sends an attempt.
 type webSocketDialer struct {
 	client *Client
-	stream *webSocketStream // after a successful dial
+	stream *webSocketStream // nil before a successful handshake
 }
 
 var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use the http watch transport")
@@ -68,10 +68,16 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	if !errors.Is(err, websocket.ErrBadHandshake) {
 		return nil, err
 	}
-	if answer.StatusCode < 300 {
+	return answer, nil
+}
+
+// opened returns the stream after an answer that is not a refusal. An answer it is: what does not work is the watch,
+// not the connection, and a caller may want to know that.
+func (d *webSocketDialer) opened() (io.ReadCloser, error) {
+	if d.stream == nil {
 		return nil, errNoUpgrade
 	}
-	return answer, nil
+	return d.stream, nil
 }
 
 // proxy asks for the proxy of the HTTP request that a handshake is. An https proxy cannot carry it.
