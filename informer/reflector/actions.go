@@ -12,6 +12,9 @@ const (
 	veryShortWatch = time.Second
 	// healthyWatch is the life after which a watch proves health even if nothing happened on it.
 	healthyWatch = 10 * time.Second
+	// longestPatience bounds what a server may ask for: a header that is out by some zeros must not put a controller
+	// to sleep for a day.
+	longestPatience = 5 * time.Minute
 	// internalPause is the time without internal errors after which their budget is full again.
 	internalPause = time.Minute
 )
@@ -121,7 +124,7 @@ func list(r *rules, s state, in input) (state, []effect) {
 	s.requestedAt = in.now
 	s.limit = r.limit(s)
 	s.whole, s.listRV, s.token = false, "", ""
-	return s.askPage(1)
+	return r.askPage(s, in, 1)
 }
 
 // limit is the page size of a list. A list at a known version can come from the watch cache of the server, as a
@@ -137,9 +140,10 @@ func (r *rules) limit(s state) int64 {
 	}
 }
 
-func (s state) askPage(page int) (state, []effect) {
+func (r *rules) askPage(s state, in input, page int) (state, []effect) {
 	s.page = page
 	s.lists++
+	s.deadlineAt = after(in.now, r.list)
 	options := api.ListOptions{Limit: s.limit, Continue: s.token}
 	if page == 1 {
 		options.ResourceVersion = s.requestRV // on later pages the token says it
@@ -147,20 +151,20 @@ func (s state) askPage(page int) (state, []effect) {
 	return s, []effect{{kind: effectList, options: options}}
 }
 
-func listNextPage(_ *rules, s state, in input) (state, []effect) {
+func listNextPage(r *rules, s state, in input) (state, []effect) {
 	if s.page == 1 {
 		s.listRV = in.rv
 	}
 	s.token = in.token
-	s, effects := s.askPage(s.page + 1)
+	s, effects := r.askPage(s, in, s.page+1)
 	return s, append([]effect{{kind: effectKeepPage}}, effects...)
 }
 
 // listWhole asks again for everything at once, at the version that was asked for first, because the pages cannot
 // be completed.
-func listWhole(_ *rules, s state, _ input) (state, []effect) {
+func listWhole(r *rules, s state, in input) (state, []effect) {
 	s.whole, s.limit, s.token, s.listRV = true, 0, "", ""
-	s, effects := s.askPage(1)
+	s, effects := r.askPage(s, in, 1)
 	return s, append([]effect{{kind: effectDiscard}}, effects...)
 }
 
@@ -273,7 +277,7 @@ func pause(r *rules, s state, in input) (state, []effect) {
 func (r *rules) backOff(s state, in input) (state, []effect) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
 	s.lastErr = r.failure(s, in)
-	draw := effect{kind: effectDraw, fresh: s.healthy, atLeast: in.askAfter, err: s.lastErr}
+	draw := effect{kind: effectDraw, fresh: s.healthy, atLeast: min(in.askAfter, longestPatience), err: s.lastErr}
 	if s.healthy {
 		s.failures = 0
 	}

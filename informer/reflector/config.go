@@ -8,6 +8,7 @@ import (
 // The defaults of [Config].
 const (
 	DefaultPageSize              = 500
+	DefaultListTimeout           = 5 * time.Minute
 	DefaultMinWatchTimeout       = 5 * time.Minute
 	DefaultIdleTimeout           = 3 * time.Minute
 	DefaultInitialEventsTimeout  = 10 * time.Second
@@ -34,6 +35,11 @@ type Config[T any] struct {
 	// PageSize is the limit of a list request. 0 leaves it to the Reflector: 500 where pages are useful, no pages
 	// where a list at a known version can come from the server's watch cache as a whole.
 	PageSize int64
+	// ListTimeout is the longest time that one list request (one page) may take, until its answer is complete. A
+	// half-open connection that does not find out by itself would be waited for without end otherwise. Default
+	// 5 min; an API server ends requests after one minute, unless it is told otherwise. A negative value means no
+	// limit.
+	ListTimeout time.Duration
 	// DisableWatchList makes the initial state come by LIST always, never by a streaming list.
 	DisableWatchList bool
 	// InitialEventsTimeout is the longest silence (no answer, then no ADDED event) while the initial events of a
@@ -77,7 +83,8 @@ type Config[T any] struct {
 	// repairs without that (a watch that ends, or that cannot be opened because nobody answers) is told to
 	// Trace.BackOff and Trace.WatchEnded only, and so is a streaming list that is replaced by a plain one.
 	//
-	// It holds the Reflector up while it runs, like a hook of Trace. ctx ends with Run's.
+	// It holds the Reflector up while it runs, like a hook of Trace. ctx ends with Run's, and what fails from then
+	// on, because of that, is not told.
 	WatchErrorHandler func(ctx context.Context, err error)
 	// Trace shows what happens inside. See [Trace].
 	Trace *Trace
@@ -106,6 +113,7 @@ func (b BackoffConfig) withDefaults() BackoffConfig {
 type rules struct {
 	name           string
 	pageSize       int64
+	list           time.Duration // of a list request; negative: never
 	streaming      bool
 	silence        time.Duration // of a streaming list
 	deadline       time.Duration // of a streaming list
@@ -119,6 +127,7 @@ func (c Config[T]) rules() *rules {
 	r := &rules{
 		name:           c.Name,
 		pageSize:       c.PageSize,
+		list:           orDefault(c.ListTimeout, DefaultListTimeout),
 		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
 		silence:        orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout),
 		deadline:       orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline),

@@ -61,6 +61,7 @@
 //	    Listing --> Listing : ListFailed [token expired]
 //	    Listing --> Listing : ListFailed [position refused]
 //	    Listing --> BackingOff : ListFailed [otherwise]
+//	    Listing --> BackingOff : DeadlineElapsed
 //	    Replacing --> Watching : Replaced [from a stream]
 //	    Replacing --> OpeningWatch : Replaced [otherwise]
 //	    Replacing --> BackingOff : ReplaceFailed
@@ -121,9 +122,11 @@
 //
 // Back-off grows from 0.8 s to 30 s, each wait stretched by up to its double, and begins again after health: a
 // watch that delivered something or lasted ten seconds. (The original begins again every two minutes, healthy or not.)
-// A server's Retry-After is honoured.
+// A server's Retry-After is honoured, up to five minutes. The ListerWatcher is asked not to repeat requests by itself
+// ([api.WithSingleAttempt]), so that nothing waits for the same thing in two places.
 //
-// A half-open connection, of which only the other end is gone, is found by silence: see Config.IdleTimeout.
+// A half-open connection, of which only the other end is gone, is found by silence on a watch (Config.IdleTimeout) and
+// by the time that a list takes (Config.ListTimeout).
 //
 // A failed round is told to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError],
 // which wrap the cause. Everything smaller is told to the [Trace]. Panics are nobody's business here: they come out of Run.

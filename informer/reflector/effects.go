@@ -52,7 +52,9 @@ func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
 func (r *Reflector[T]) tellLocked(e *effect) {
 	switch {
 	case e.kind == effectReport && r.onError != nil:
-		r.onError(r.ctx, e.err)
+		if r.ctx.Err() == nil { // at the end everything fails, for a reason that is no news
+			r.onError(r.ctx, e.err)
+		}
 	case e.kind == effectNoteGone && r.trace.Expired != nil:
 		r.trace.Expired(e.rv, e.err)
 	case e.kind == effectNoteIdle && r.trace.IdleTimeout != nil:
@@ -190,7 +192,11 @@ func (r *Reflector[T]) closeLocked(e effect) {
 	}
 }
 
+// storeFailedLocked is not for the end: whoever ends a Reflector closes its store as well.
 func (r *Reflector[T]) storeFailedLocked(op StoreOp, rv string, err error) {
+	if r.ctx.Err() != nil {
+		return
+	}
 	r.failures++
 	r.failure = &StoreError{Name: r.rules.name, Op: op, ResourceVersion: rv, Err: err}
 	if r.trace.StoreFailed != nil {

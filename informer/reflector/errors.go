@@ -11,6 +11,8 @@ var (
 	ErrNoResourceVersion = errors.New("the list has no resourceVersion")
 	// ErrRepeatedContinue: a list answered with the continue token that it was asked with, and would never end.
 	ErrRepeatedContinue = errors.New("the list repeats its continue token")
+	// ErrListTimeout: a list request was not answered in time.
+	ErrListTimeout = errors.New("the list takes too long")
 	// ErrVeryShortWatch: a watch ended within a second and had delivered no change.
 	ErrVeryShortWatch = errors.New("very short watch: it ended within a second and brought no change")
 	// ErrIdle: the other side was silent for too long.

@@ -14,6 +14,8 @@ func (r *rules) failure(s state, in input) error {
 		}
 	case InputIdleElapsed:
 		err = ErrIdle
+	case InputDeadlineElapsed:
+		err = ErrListTimeout
 	}
 	switch s.phase {
 	case PhaseListing:

@@ -8,6 +8,9 @@ import (
 
 // ListerWatcher is where the objects come from: a collection on an API server, or a fake.
 //
+// The contexts that it is given come from api.WithSingleAttempt: a failed request is to be reported at once and not
+// repeated, since the Reflector decides what follows from it and when.
+//
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
 type ListerWatcher[T any] interface {

@@ -135,7 +135,8 @@ func (r *Reflector[T]) requestLocked(e effect) {
 		if r.cancel != nil {
 			r.cancel()
 		}
-		op.ctx, r.cancel = context.WithCancel(r.ctx)
+		// The back-off is here, and here only: whoever sends the request is not to repeat it.
+		op.ctx, r.cancel = context.WithCancel(api.WithSingleAttempt(r.ctx))
 	}
 	r.operation = op
 }

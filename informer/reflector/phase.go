@@ -63,7 +63,7 @@ const (
 	InputBackOffElapsed
 	// InputIdleElapsed: the other side was silent for too long.
 	InputIdleElapsed
-	// InputDeadlineElapsed: the streaming list takes too long.
+	// InputDeadlineElapsed: the list request or the streaming list takes too long.
 	InputDeadlineElapsed
 	// InputResyncElapsed: a resync is due.
 	InputResyncElapsed

@@ -24,7 +24,8 @@ const (
 	CauseExpired
 	// CauseTooLarge: the server has not reached the position yet; we were served by a more recent one before.
 	CauseTooLarge
-	// CauseTooManyRequests (429): the server asks for patience.
+	// CauseTooManyRequests: the server asks for patience, by a 429, or by a 5xx that says how long to wait
+	// (Retry-After). It has not refused the position.
 	CauseTooManyRequests
 	// CauseRefused (400, 405, 406, 415, 422): the server does not do what was asked.
 	CauseRefused
@@ -50,7 +51,7 @@ func CauseOf(err error) Cause {
 		return CauseExpired
 	case api.IsTooLargeResourceVersion(err):
 		return CauseTooLarge
-	case api.IsTooManyRequests(err):
+	case api.IsTooManyRequests(err), api.CodeOf(err) >= 500 && api.RetryAfterOf(err) > 0:
 		return CauseTooManyRequests
 	case api.IsInternalError(err):
 		return CauseInternal
@@ -71,8 +72,8 @@ func CauseOf(err error) Cause {
 	return CauseUnknown
 }
 
-// isNetworkError tells whether err comes from the connection. HTTP and TLS clients wrap what they meet in a
-// net.Error; the bare values occur when a body is read.
+// isNetworkError tells whether err comes from the connection. HTTP and TLS clients, restclient among them, wrap what
+// they meet in a net.Error; the bare values occur when a body is read.
 func isNetworkError(err error) bool {
 	var network net.Error
 	var errno syscall.Errno

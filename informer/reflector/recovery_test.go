@@ -24,6 +24,12 @@ func status(code int, reason api.StatusReason, causes ...api.StatusCause) error 
 	return api.NewStatusError(s)
 }
 
+// later makes a refusal say when to come back.
+func later(err error) error {
+	err.(*api.StatusError).RetryAfter = time.Second
+	return err
+}
+
 func TestCauseOf(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -38,6 +44,10 @@ func TestCauseOf(t *testing.T) {
 		{"a timeout of the server", status(504, api.ReasonTimeout), CauseOther},
 		{"429", status(429, ""), CauseTooManyRequests},
 		{"500", status(500, api.ReasonInternalError), CauseInternal},
+		{"500 that asks for patience", later(status(500, api.ReasonServerTimeout)), CauseTooManyRequests},
+		{"503 that asks for patience", fmt.Errorf("watch: %w", later(status(503, ""))), CauseTooManyRequests},
+		{"too large, and says when to come back", later(status(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
+		{"403 that asks for patience", later(status(403, "")), CauseOther},
 		{"400", status(400, ""), CauseRefused},
 		{"405", status(405, ""), CauseRefused},
 		{"406", status(406, ""), CauseRefused},
@@ -56,10 +66,17 @@ func TestCauseOf(t *testing.T) {
 		{"good order", io.EOF, CauseEnded},
 		{"garbage", errors.New("invalid character '<'"), CauseUnknown},
 		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"), CauseUnknown},
+		{"the same, told by an interface", noAnswer{errors.New("http2: server sent GOAWAY and closed the connection")}, CauseUnreachable},
 	} {
 		assert.Equal(t, test.want, CauseOf(test.err), test.name)
 	}
 }
+
+// noAnswer is an error as a client makes it that knows that there was no answer.
+type noAnswer struct{ error }
+
+func (noAnswer) Timeout() bool   { return false }
+func (noAnswer) Temporary() bool { return true }
 
 // TestRemedies pins the rules that matter most; TRANSITIONS.md shows the whole table.
 func TestRemedies(t *testing.T) {

@@ -2,6 +2,7 @@ package reflector_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"syscall"
 	"testing"
@@ -155,6 +156,31 @@ func TestIssue113305_ItemsDoNotPinTheirPages(t *testing.T) {
 		runtime.KeepAlive(f.store)
 		stop()
 	})
+}
+
+// A store that closes when its owner ends, as the DeltaFIFO of an informer does, may refuse what is still on its way.
+// That is no failure that anybody should be told of.
+func TestNothingIsReportedAfterTheEnd(t *testing.T) {
+	for _, op := range []string{"Replace", "Add"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			f.store.onCall = func(called string) error {
+				if called != op {
+					return nil
+				}
+				cancel()
+				return errors.New("the store is closed")
+			}
+			f.config.WatchErrorHandler = func(_ context.Context, err error) { t.Errorf("reported: %v", err) }
+			f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { t.Errorf("traced: %v", err) }}
+			r := reflector.New(f.config)
+			time.AfterFunc(time.Second, func() { f.source.Add(informertest.Namespace("a")) })
+			r.Run(ctx)
+			assert.Zero(t, r.Snapshot().StoreErrors)
+		})
+	}
 }
 
 // Issues 87472 and 95897: what happens between a list and the watch after it is not lost, neither by the fake source

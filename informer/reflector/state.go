@@ -117,7 +117,7 @@ func (s state) settle() state {
 	if !s.phase.waits() {
 		s.idleAt = never
 	}
-	if s.phase != PhaseOpeningStream && s.phase != PhaseStreaming {
+	if s.phase != PhaseOpeningStream && s.phase != PhaseStreaming && s.phase != PhaseListing {
 		s.deadlineAt = never
 	}
 	if s.phase != PhaseBackingOff {

@@ -34,6 +34,7 @@ var table = append([]transition{
 	{PhaseListing, InputListFailed, tokenExpired, PhaseListing, listWhole},
 	{PhaseListing, InputListFailed, canStartFresh, PhaseListing, then(forgetPosition, list)},
 	{PhaseListing, InputListFailed, otherwise, PhaseBackingOff, failRound},
+	{PhaseListing, InputDeadlineElapsed, always, PhaseBackingOff, failRound},
 
 	{PhaseReplacing, InputReplaced, fromStream, PhaseWatching, followStream},
 	{PhaseReplacing, InputReplaced, otherwise, PhaseOpeningWatch, then(replaced, openWatch)},

@@ -14,7 +14,7 @@ import (
 
 func testRules() *rules {
 	return &rules{
-		name: "things", streaming: true, silence: 10 * time.Second, deadline: 5 * time.Minute, attempts: 3,
+		name: "things", list: 5 * time.Minute, streaming: true, silence: 10 * time.Second, deadline: 5 * time.Minute, attempts: 3,
 		idle: 3 * time.Minute, resync: 10 * time.Minute, internalBudget: time.Minute,
 	}
 }
@@ -83,7 +83,7 @@ func TestEveryPairIsAccountedFor(t *testing.T) {
 			"BackOffElapsed ResyncFailed",
 		PhaseStreaming: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed ResyncFailed",
 		PhaseListing: "Start Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed " +
-			"IdleElapsed DeadlineElapsed ResyncFailed",
+			"IdleElapsed ResyncFailed",
 		PhaseReplacing: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed DelayDrawn BackOffElapsed " +
 			"IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed Stop",
 		PhaseOpeningWatch: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
