@@ -187,7 +187,7 @@ func (h *history) addAfter(client int, q queue.DelayingInterface[string], key st
 	q.AddAfter(key, after)
 	if h.lateAddAfter {
 		h.delays.Go(func() {
-			time.Sleep(1) // by then it has taken effect
+			time.Sleep(1 * time.Nanosecond) // by then it has taken effect
 			h.add(16+client, call, input{doAddAfter, key, due}, answer{})
 		})
 	} else {
@@ -195,7 +195,7 @@ func (h *history) addAfter(client int, q queue.DelayingInterface[string], key st
 	}
 	h.delays.Go(func() {
 		time.Sleep(after - 1)
-		h.do(8+client, input{doEnd, key, due}, func() { time.Sleep(2) })
+		h.do(8+client, input{doEnd, key, due}, func() { time.Sleep(2 * time.Nanosecond) })
 	})
 }
 
