@@ -39,7 +39,7 @@
 // # Goroutines
 //
 // The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called
-// and the last answer has been read or closed. A watch over websocket has none: Next reads from the connection.
+// and the last request or watch has ended. A watch over websocket has none: Next reads from the connection.
 // Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends
 // whatever was begun with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
 //

@@ -35,6 +35,8 @@ func newExchange(c *Client, req Request) *exchange {
 
 // run makes attempts until one succeeds or the retry policy says that it is enough.
 func (x *exchange) run(ctx context.Context) error {
+	x.client.pool.connections.use()
+	defer x.client.pool.connections.release()
 	u, err := x.req.url(x.client.base, x.timeLimit())
 	if err != nil {
 		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}

@@ -28,7 +28,7 @@ func (p *pool) probeHandshake(ctx context.Context, u *url.URL) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	raw, err := p.dial(ctx, "tcp", hostPort(u))
+	raw, err := p.connections.dialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
 		return nil
 	}

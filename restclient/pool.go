@@ -33,7 +33,7 @@ type pool struct {
 	// Immutable.
 	credentials Credentials
 	proxy       func(*http.Request) (*url.URL, error)
-	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
+	connections *connections
 	settings    TLS
 	plainBody   bool // no compression
 	wrap        func(http.RoundTripper) http.RoundTripper
@@ -53,15 +53,16 @@ func newPool(cfg Config) (*pool, error) {
 	p := &pool{
 		credentials: cfg.Credentials,
 		proxy:       markProxyErrors(cfg.Proxy),
-		dial:        cfg.Dial,
 		settings:    cfg.TLS,
 		plainBody:   cfg.DisableCompression,
 		wrap:        cfg.WrapTransport,
 		checked:     time.Now(),
 	}
-	if p.dial == nil {
-		p.dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
+	dial := cfg.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
 	}
+	p.connections = newConnections(dial)
 	caData, err := p.readCA()
 	if err != nil {
 		return nil, err
@@ -155,11 +156,13 @@ func (p *pool) renewIfChanged() bool {
 	return true
 }
 
-func (p *pool) closeIdle() {
+// close closes idle connections, and those in use when they no longer are.
+func (p *pool) close() {
 	p.mu.Lock()
 	transport := p.transport
 	p.mu.Unlock()
 	transport.CloseIdleConnections()
+	p.connections.close()
 }
 
 func (p *pool) readCA() ([]byte, error) {
@@ -199,7 +202,7 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy:                  p.proxy,
 		OnProxyConnectResponse: proxyAnswered,
-		DialContext:            p.dial,
+		DialContext:            p.connections.dialContext,
 		TLSClientConfig:        base.Clone(),
 		TLSHandshakeTimeout:    tlsHandshakeTimeout,
 		MaxIdleConnsPerHost:    idleConnsPerHost,

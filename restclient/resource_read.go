@@ -65,7 +65,9 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 			return err
 		}
 	}
+	r.client.pool.connections.use() // until the watcher is closed
 	if err := x.run(watchCtx); err != nil {
+		r.client.pool.connections.release()
 		cancel(err)
 		return nil, err
 	}

@@ -83,6 +83,7 @@ func (w *watcher[T]) close(why error) {
 	w.closing.Do(func() {
 		w.cancel(io.EOF)
 		w.body.Close()
+		w.client.pool.connections.release()
 		w.client.watches.Add(-1)
 		if t := w.client.cfg.Trace; t != nil && t.WatchClosed != nil {
 			t.WatchClosed(w.info, w.frames.Load(), time.Since(w.opened), why)

@@ -41,7 +41,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	dialer := websocket.Dialer{
 		// The connection is closed when the watch's context ends, so that neither the handshake nor a read outlives it.
 		NetDialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
-			conn, err := d.client.pool.dial(ctx, network, addr)
+			conn, err := d.client.pool.connections.dialContext(ctx, network, addr)
 			if err == nil {
 				release = context.AfterFunc(ctx, func() { conn.Close() })
 			}

@@ -1,0 +1,93 @@
+package restclient_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// closing runs a test over HTTP/1.1, HTTP/2 and websockets, against a server that answers requests and leaves watches
+// open.
+func closing(t *testing.T, test func(t *testing.T, server *restclienttest.Server, client *restclient.Client)) {
+	t.Helper()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
+			return
+		}
+		ok(w, r)
+	})
+	for _, transport := range transports {
+		for _, secure := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				server := restclienttest.NewServer(t, handler)
+				if secure {
+					server = restclienttest.NewTLSServer(t, handler, restclienttest.NewAuthority(t), nil)
+				}
+				test(t, server, server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport }))
+			})
+		}
+	}
+}
+
+// An HTTP/2 connection whose last stream was cancelled a moment ago does not count as idle in net/http, which would
+// keep it for another 90 seconds.
+func TestCloseLeavesNoConnection(t *testing.T) {
+	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
+		for range 20 {
+			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
+			w.Stop()
+			client.Close()
+			synctest.Wait()
+			require.Zero(t, server.Connections())
+		}
+	})
+}
+
+func TestCloseLeavesWatchesAlone(t *testing.T) {
+	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		client.Close()
+		time.AfterFunc(time.Minute, w.Stop)
+		start := time.Now()
+		_, err = w.Next()
+		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+		assert.Equal(t, time.Minute, time.Since(start))
+		synctest.Wait()
+		assert.Zero(t, server.Connections(), "the connection goes with its last watch")
+	})
+}
+
+// net/http itself drops a connection that is still being opened when whoever asked for it has gone.
+func TestCloseWhileDialling(t *testing.T) {
+	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
+		dial := server.Config().Dial
+		slow := server.Client(func(cfg *restclient.Config) {
+			cfg.Dial = func(_ context.Context, network, addr string) (net.Conn, error) {
+				time.Sleep(time.Minute)
+				return dial(t.Context(), network, addr)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, slow.Do(ctx, get("/"), nil), context.DeadlineExceeded)
+		slow.Close()
+		time.Sleep(time.Minute) // long enough to open it, too short for net/http to find it idle for too long
+		synctest.Wait()
+		assert.Equal(t, 1, server.Dialled())
+		assert.Zero(t, server.Connections())
+	})
+}
