@@ -1,0 +1,257 @@
+package integration_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// apiServer serves collections as kube-apiserver does, over HTTP and websocket.
+type apiServer []*collection
+
+func (s apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for _, c := range s {
+		if r.URL.Path == c.path {
+			c.serve(w, r)
+			return
+		}
+	}
+	refuse(w, informertest.StatusError(http.StatusNotFound, api.ReasonNotFound, "no such resource"))
+}
+
+// collection is one resource: a source with a history, and the journal of what was asked of it and what its informer
+// said.
+type collection struct {
+	path       string
+	kind       string
+	apiVersion string
+	namespaced bool
+	source     *informertest.FakeSource[*api.Unstructured]
+	journal
+}
+
+func newCollection(path, apiVersion, kind string, namespaced bool) *collection {
+	return &collection{
+		path: path, kind: kind, apiVersion: apiVersion, namespaced: namespaced,
+		source:  informertest.NewFakeSource(stamp),
+		journal: journal{began: time.Now()},
+	}
+}
+
+// stamp returns a copy of obj, as far as it changes it.
+func stamp(obj *api.Unstructured, resourceVersion string) *api.Unstructured {
+	document := maps.Clone(obj.Object)
+	head := maps.Clone(document["metadata"].(map[string]any))
+	head["resourceVersion"] = resourceVersion
+	document["metadata"] = head
+	return &api.Unstructured{Object: document}
+}
+
+// object is an object of the collection. Its value is what handlers tell apart states by.
+func (c *collection) object(name, value string) *api.Unstructured {
+	head := map[string]any{"name": name, "uid": name + "-uid", "labels": map[string]any{informertest.ValueLabel: value}}
+	if c.namespaced {
+		head["namespace"] = "shop"
+	}
+	return &api.Unstructured{Object: map[string]any{
+		"apiVersion": c.apiVersion, "kind": c.kind, "metadata": head, "status": map[string]any{"phase": "Active"},
+	}}
+}
+
+func (c *collection) keyOf(name string) string {
+	if c.namespaced {
+		return "shop/" + name
+	}
+	return name
+}
+
+// set adds the object with the name or changes it.
+func (c *collection) set(name, value string) {
+	if _, known := c.source.Objects()[c.keyOf(name)]; known {
+		c.source.Modify(c.object(name, value))
+	} else {
+		c.source.Add(c.object(name, value))
+	}
+}
+
+// fault is a failure below HTTP, ordered from the source like a refusal.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+
+const (
+	hang      fault = "hang"       // the request is taken and never answered
+	reset     fault = "reset"      // the connection, or with HTTP/2 the stream, breaks before the answer
+	torn      fault = "torn"       // it breaks in the middle of the answer
+	noUpgrade fault = "no-upgrade" // a proxy answers a websocket handshake itself
+)
+
+func (c *collection) serve(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	opts, err := api.ParseListOptions(query)
+	if err != nil {
+		refuse(w, informertest.StatusError(http.StatusBadRequest, api.ReasonBadRequest, err.Error()))
+		return
+	}
+	view := view{c, strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")}
+	if query.Get("watch") == "true" {
+		c.note("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
+		view.watch(w, r, opts)
+	} else {
+		c.note("LIST rv=%q%s", opts.ResourceVersion, options(opts))
+		view.list(w, r, opts)
+	}
+}
+
+// view is a collection in the form that a request asked for: whole objects or heads.
+type view struct {
+	*collection
+	heads bool
+}
+
+func (v view) list(w http.ResponseWriter, r *http.Request, opts api.ListOptions) {
+	list, err := v.source.List(r.Context(), opts)
+	if err != nil && !errors.Is(err, torn) {
+		v.fail(w, r, err)
+		return
+	}
+	broken := err != nil
+	if broken {
+		list = &api.List[*api.Unstructured]{Items: []*api.Unstructured{v.object("never", "arrives")}}
+	}
+	kind := v.typeMeta()
+	answer := api.List[any]{ListMeta: list.ListMeta, Items: []any{}}
+	answer.Kind, answer.APIVersion = kind.Kind+"List", kind.APIVersion
+	for _, obj := range list.Items {
+		answer.Items = append(answer.Items, v.item(obj))
+	}
+	body, _ := json.Marshal(answer)
+	w.Header().Set("Content-Type", "application/json")
+	if broken {
+		_, _ = w.Write(body[:len(body)/2])
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(body)
+}
+
+func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	watcher, err := v.source.Watch(ctx, opts)
+	if err != nil {
+		v.fail(w, r, err)
+		return
+	}
+	defer watcher.Stop()
+	restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(stream *restclienttest.Stream) {
+		go func() {
+			stream.Wait() // the client goes away
+			cancel()
+		}()
+		v.pump(watcher, stream)
+	})
+}
+
+func (v view) pump(watcher api.Watcher[*api.Unstructured], stream *restclienttest.Stream) {
+	for {
+		event, err := watcher.Next()
+		switch {
+		case errors.Is(err, torn):
+			_ = stream.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{"na`))
+			stream.Break()
+			return
+		case errors.Is(err, reset):
+			stream.Break()
+			return
+		case err != nil:
+			return
+		}
+		if stream.Send(event.Type, v.eventObject(event)) != nil {
+			return
+		}
+	}
+}
+
+func (v view) eventObject(event api.WatchEvent[*api.Unstructured]) any {
+	switch event.Type {
+	case api.WatchError:
+		status := *event.Status
+		status.Kind, status.APIVersion = "Status", "v1"
+		return status
+	case api.WatchBookmark:
+		head := map[string]any{"resourceVersion": event.ResourceVersion, "creationTimestamp": nil}
+		if event.InitialEventsEnd {
+			head["annotations"] = map[string]any{api.InitialEventsAnnotation: "true"}
+		}
+		kind := v.typeMeta()
+		return map[string]any{"kind": kind.Kind, "apiVersion": kind.APIVersion, "metadata": head}
+	}
+	if v.heads {
+		return v.head(event.Object)
+	}
+	return event.Object
+}
+
+func (v view) typeMeta() api.TypeMeta {
+	if v.heads {
+		return api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}
+	}
+	return api.TypeMeta{Kind: v.kind, APIVersion: v.apiVersion}
+}
+
+func (v view) head(obj *api.Unstructured) any {
+	kind := v.typeMeta()
+	return map[string]any{"kind": kind.Kind, "apiVersion": kind.APIVersion, "metadata": obj.Object["metadata"]}
+}
+
+// item is an object in a list. Lists of built-in types do not say of each item of what kind it is.
+func (v view) item(obj *api.Unstructured) any {
+	if v.heads {
+		return v.head(obj)
+	}
+	document := maps.Clone(obj.Object)
+	delete(document, "kind")
+	delete(document, "apiVersion")
+	return document
+}
+
+// fail answers a request that the source has refused or that a fault was ordered for.
+func (v view) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, refused := errors.AsType[*api.StatusError](err)
+	switch {
+	case refused:
+		refuse(w, status)
+	case errors.Is(err, hang):
+		<-r.Context().Done()
+	case errors.Is(err, noUpgrade):
+		_, _ = io.WriteString(w, "<html>welcome</html>")
+	default:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func refuse(w http.ResponseWriter, err *api.StatusError) {
+	retryAfter := err.RetryAfter
+	if api.IsTooLargeResourceVersion(err) {
+		retryAfter = time.Second // kube-apiserver says so
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	status := err.Status
+	status.Kind, status.APIVersion, status.Status = "Status", "v1", api.StatusFailure
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status.Code)
+	_ = json.NewEncoder(w).Encode(status)
+}

@@ -1,0 +1,184 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// subject is an informer of any type, with its collection on the server.
+type subject interface {
+	on() *collection
+	Run(ctx context.Context) error
+	join() error
+	leave(handler int) error
+	recorder(handler int) *informertest.Recorder
+	Snapshot() informer.Snapshot
+	content() map[string]string
+	judge() error
+}
+
+// settings are what a test may say about its informers.
+type settings struct {
+	reflector.Config[*api.Namespace] // of which what has nothing to do with the type is taken
+	resync                           time.Duration
+	delivery                         informer.Delivery
+}
+
+// watched is a subject.
+type watched[T informer.LabeledObject] struct {
+	*informer.SharedIndexInformer[T]
+	collection    *collection
+	recorders     []*informertest.Recorder
+	registrations []*informer.Registration
+	removed       []*informertest.Recorder
+	// differs tells what of an object in the store is not as the server has it.
+	differs func(server *api.Unstructured, stored T) string
+}
+
+func watch[T informer.LabeledObject](c *collection, resource *restclient.Resource[T], s settings, differs func(*api.Unstructured, T) string) subject {
+	cfg := informer.Config[T]{
+		Name:         c.kind,
+		ResyncPeriod: s.resync,
+		Delivery:     s.delivery,
+		Reflector: reflector.Config[T]{
+			PageSize: s.PageSize, DisableWatchList: s.DisableWatchList, MinWatchTimeout: s.MinWatchTimeout,
+			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff, MaxInternalErrorRetryDuration: s.MaxInternalErrorRetryDuration,
+			Trace: &reflector.Trace{
+				BackOff:                func(d time.Duration, err error) { c.note("  back off %s: %s", d, describe(err)) },
+				IdleTimeout:            func(d time.Duration) { c.note("  silent for %s", d) },
+				StreamingListAbandoned: func(err error) { c.note("  no streaming list: %s", describe(err)) },
+				Listed: func(info reflector.ListInfo) {
+					c.note("  %d objects at %q", info.Items, info.ResourceVersion)
+				},
+			},
+		},
+		WatchErrorHandler: func(_ context.Context, err error) { c.note("! %s", describe(err)) },
+	}
+	return &watched[T]{SharedIndexInformer: informer.NewSharedIndexInformer(resource, cfg), collection: c, differs: differs}
+}
+
+func (w *watched[T]) on() *collection { return w.collection }
+
+func (w *watched[T]) recorder(handler int) *informertest.Recorder { return w.recorders[handler] }
+
+// join adds a handler.
+func (w *watched[T]) join() error {
+	recorder := &informertest.Recorder{}
+	registration, err := w.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
+		AddFunc: func(obj T, initial bool) {
+			recorder.Handle(informertest.Event{Kind: "add", Key: obj.GetName(), New: valueOf(obj), InitialList: initial})
+		},
+		UpdateFunc: func(old, obj T) {
+			recorder.Handle(informertest.Event{Kind: "update", Key: obj.GetName(), Old: valueOf(old), New: valueOf(obj)})
+		},
+		DeleteFunc: func(d informer.DeletedObject[T]) {
+			recorder.Handle(informertest.Event{Kind: "delete", Key: d.Object.GetName(), Old: valueOf(d.Object), FinalStateUnknown: d.FinalStateUnknown})
+		},
+	})
+	if err == nil {
+		w.recorders, w.registrations = append(w.recorders, recorder), append(w.registrations, registration)
+	}
+	return err
+}
+
+// leave removes a handler.
+func (w *watched[T]) leave(handler int) error {
+	err := w.RemoveEventHandler(w.registrations[handler])
+	w.removed = append(w.removed, w.recorders[handler])
+	w.recorders = append(w.recorders[:handler:handler], w.recorders[handler+1:]...)
+	w.registrations = append(w.registrations[:handler:handler], w.registrations[handler+1:]...)
+	return err
+}
+
+func valueOf(obj informer.LabeledObject) string { return obj.GetLabels()[informertest.ValueLabel] }
+
+// content is what the store holds, name to value and version.
+func (w *watched[T]) content() map[string]string {
+	out := map[string]string{}
+	for _, obj := range w.GetIndexer().All() {
+		out[obj.GetName()] = valueOf(obj) + "@" + obj.GetResourceVersion()
+	}
+	return out
+}
+
+// judge compares store and histories with the server.
+func (w *watched[T]) judge() error {
+	server := w.collection.source.Objects()
+	if have := w.GetIndexer().Len(); have != len(server) {
+		return fmt.Errorf("the store has %d objects, the server %d: %v", have, len(server), w.content())
+	}
+	values := map[string]string{}
+	for key, want := range server {
+		stored, found := w.GetIndexer().GetByKey(key)
+		if !found {
+			return fmt.Errorf("%s is not in the store", key)
+		}
+		if stored.GetResourceVersion() != want.GetResourceVersion() || valueOf(stored) != valueOf(want) || stored.GetNamespace() != want.GetNamespace() {
+			return fmt.Errorf("%s is %s@%s in the store and %s@%s on the server", key,
+				valueOf(stored), stored.GetResourceVersion(), valueOf(want), want.GetResourceVersion())
+		}
+		if difference := w.differs(want, stored); difference != "" {
+			return fmt.Errorf("%s: %s", key, difference)
+		}
+		values[want.GetName()] = valueOf(want)
+	}
+	if !w.HasSynced() {
+		return errors.New("the informer has not synced")
+	}
+	return w.judgeHandlers(values)
+}
+
+func (w *watched[T]) judgeHandlers(values map[string]string) error {
+	for i, recorder := range w.recorders {
+		got, err := recorder.Replay()
+		if err != nil {
+			return fmt.Errorf("handler %d: %w", i, err)
+		}
+		if !reflect.DeepEqual(got, values) {
+			return fmt.Errorf("handler %d ends at %v, the server at %v", i, got, values)
+		}
+		if !w.registrations[i].HasSynced() {
+			return fmt.Errorf("handler %d has not synced", i)
+		}
+	}
+	for i, recorder := range w.removed {
+		if _, err := recorder.Replay(); err != nil {
+			return fmt.Errorf("removed handler %d: %w", i, err)
+		}
+	}
+	if shot := w.Snapshot(); shot.ProcessErrors > 0 || shot.Reflector.StoreErrors > 0 {
+		return fmt.Errorf("events were not applied: %v, %v", shot.LastProcessError, shot.Reflector.LastStoreError)
+	}
+	return nil
+}
+
+func typedDiffers(want *api.Unstructured, have *api.Namespace) string {
+	if phase := want.NestedString("status", "phase"); string(have.Status.Phase) != phase {
+		return fmt.Sprintf("the phase is %q in the store and %q on the server", have.Status.Phase, phase)
+	}
+	return ""
+}
+
+func headDiffers(want *api.Unstructured, have *api.PartialObjectMetadata) string {
+	if have.UID != want.GetUID() || !strings.HasPrefix(have.Kind, "Partial") {
+		return fmt.Sprintf("uid %q, kind %q", have.UID, have.Kind)
+	}
+	return ""
+}
+
+func documentDiffers(want, have *api.Unstructured) string {
+	if !reflect.DeepEqual(want.Object, have.Object) {
+		return fmt.Sprintf("the document is\n%v, on the server\n%v", have.Object, want.Object)
+	}
+	return ""
+}
