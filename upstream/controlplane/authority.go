@@ -64,11 +64,22 @@ func newAuthority(name string) (*authority, error) {
 // client issues a certificate that authenticates as user in the given groups: Kubernetes takes the user's name from
 // the subject's common name and the groups from its organizations.
 func (a *authority) client(user string, groups ...string) (keyPair, error) {
-	return a.issue(&x509.Certificate{
+	return a.issue(clientTemplate(user, groups...))
+}
+
+// expiredClient is client with a certificate that was valid until a moment ago.
+func (a *authority) expiredClient(user string, groups ...string) (keyPair, error) {
+	template := clientTemplate(user, groups...)
+	template.NotAfter = time.Now().Add(-time.Second)
+	return a.issue(template)
+}
+
+func clientTemplate(user string, groups ...string) *x509.Certificate {
+	return &x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	})
+	}
 }
 
 // server issues a serving certificate for the loopback addresses, "localhost" and the extra names.
@@ -117,7 +128,7 @@ func newSigningKey() (privatePEM, publicPEM []byte, err error) {
 	return privatePEM, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// signCertificate fills in what all certificates share (serial number, validity) and signs.
+// signCertificate fills in what all certificates share (serial number, validity unless it is given) and signs.
 func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.Signer) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -125,7 +136,9 @@ func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey
 	}
 	template.SerialNumber = serial
 	template.NotBefore = time.Now().Add(-clockSkew)
-	template.NotAfter = time.Now().Add(lifetime)
+	if template.NotAfter.IsZero() {
+		template.NotAfter = time.Now().Add(lifetime)
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,20 @@ func TestClientCertificate(t *testing.T) {
 	assert.False(t, cert.IsCA)
 }
 
+func TestExpiredClientCertificate(t *testing.T) {
+	ca, err := newAuthority("ca")
+	require.NoError(t, err)
+	pair, err := ca.expiredClient("jane", "readers")
+	require.NoError(t, err)
+
+	cert := parse(t, pair)
+	assert.Equal(t, "jane", cert.Subject.CommonName)
+	assert.True(t, cert.NotBefore.Before(cert.NotAfter), "it was valid once")
+	var invalid x509.CertificateInvalidError
+	require.ErrorAs(t, verify(ca, cert, "", x509.ExtKeyUsageClientAuth), &invalid)
+	assert.Equal(t, x509.Expired, invalid.Reason)
+}
+
 func TestServerCertificate(t *testing.T) {
 	ca, err := newAuthority("ca")
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ type ControlPlane struct {
 
 	mu        sync.Mutex // guards the fields below
 	processes map[string]*Process
-	users     int   // kubeconfig files written by KubeconfigFor
+	users     int   // kubeconfig files written for users
 	err       error // the first unexpected end of a component
 
 	logMu sync.Mutex // held while writing to config.Log

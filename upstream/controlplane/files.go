@@ -20,11 +20,25 @@ func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfigFile("admin") 
 // A user has the rights that RBAC gives to that name and those groups and to system:authenticated: at first next to
 // none, so this is how to test what happens when rights are missing. Each call makes a new file.
 func (cp *ControlPlane) KubeconfigFor(user string, groups ...string) (string, error) {
+	return cp.addUser(cp.userFile(user), user, groups...)
+}
+
+// ExpiredKubeconfigFor is KubeconfigFor with a certificate that was valid until a moment ago: the API server does not
+// accept it.
+func (cp *ControlPlane) ExpiredKubeconfigFor(user string, groups ...string) (string, error) {
+	pair, err := cp.cluster.expiredClient(user, groups...)
+	if err != nil {
+		return "", err
+	}
+	return cp.writeUser(cp.userFile(user), user, pair)
+}
+
+// userFile names the next kubeconfig file for a user.
+func (cp *ControlPlane) userFile(user string) string {
 	cp.mu.Lock()
+	defer cp.mu.Unlock()
 	cp.users++
-	number := cp.users
-	cp.mu.Unlock()
-	return cp.addUser(fmt.Sprintf("%d-%s", number, fileName(user)), user, groups...)
+	return fmt.Sprintf("%d-%s", cp.users, fileName(user))
 }
 
 // LogFile is the path of the file with all that a component has printed. The names are constants of this package.
@@ -156,6 +170,10 @@ func (cp *ControlPlane) addUser(name, user string, groups ...string) (string, er
 	if err != nil {
 		return "", err
 	}
+	return cp.writeUser(name, user, pair)
+}
+
+func (cp *ControlPlane) writeUser(name, user string, pair keyPair) (string, error) {
 	path := cp.kubeconfigFile(name)
 	return path, writeKubeconfig(path, cp.Server(), cp.cluster.certPEM, user, pair)
 }

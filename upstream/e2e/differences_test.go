@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// intendedDifferences are all the ways in which the end states of scenarios may differ between the original and orrery.
+// Each must show in its scenario exactly as listed, and nothing else may differ.
+var intendedDifferences = []difference{
+	{
+		name:     "an empty type costs one request",
+		point:    "b",
+		scenario: "TestRequestsForEmptyNamespace",
+		reason: "The answer to deleting a collection proves it empty, and events, which two groups serve, are emptied once. " +
+			"The original lists each type after deleting it, pods before that too, and its finalize request meets the conflict that its own report of conditions causes.",
+		facts: map[string]pair{
+			"requests": {"70", "35"},
+		},
+	},
+	{
+		name:     "pods that remain are reported",
+		point:    "d",
+		scenario: "TestPodsGoFirst",
+		reason:   "Who looks at the namespace learns what it waits for. The original claims that all content was removed (#138208).",
+		facts: map[string]pair{
+			"while a pod ends: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
+			},
+		},
+	},
+	{
+		name:     "pods that are late are reported",
+		point:    "d",
+		scenario: "TestPodIsLate",
+		reason:   "As above; the original reports the failure and claims beside it that all content was removed.",
+		facts: map[string]pair{
+			"while a pod is late: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
+			},
+		},
+	},
+	{
+		name:     "finalizers of pods are reported",
+		point:    "d",
+		scenario: "TestPodWithFinalizer",
+		reason:   "As above; the original claims that no finalizers remain.",
+		facts: map[string]pair{
+			"while a pod is held: NamespaceContentRemaining": {
+				"False ContentRemoved: All content successfully removed",
+				"True SomeResourcesRemain: Some resources are remaining: pods. has 1 resource instances",
+			},
+			"while a pod is held: NamespaceFinalizersRemaining": {
+				"False ContentHasNoFinalizers: All content-preserving finalizers finished",
+				"True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+			},
+		},
+	},
+	{
+		name:     "pods that may not be deleted keep what they rely on",
+		point:    "e",
+		scenario: "TestPodDeletionIsDenied",
+		reason:   "A pod that could not be deleted runs. The original goes on and deletes the network policies that isolate it.",
+		facts: map[string]pair{
+			"while it is denied: configmaps":                        {"", "configuration, kube-root-ca.crt"},
+			"while it is denied: networkpolicies.networking.k8s.io": {"", "isolation"},
+			"while it is denied: serviceaccounts":                   {"", "default"},
+			"pods/protected left before networkpolicies/isolation":  {"no", "yes"},
+		},
+	},
+	{
+		name:     "pods that cannot be seen keep what they rely on",
+		point:    "e",
+		scenario: "TestMissingRightsForPods",
+		reason:   "As above: the pods may run.",
+		facts: map[string]pair{
+			"while rights are missing: configmaps":                        {"", "configuration, kube-root-ca.crt"},
+			"while rights are missing: networkpolicies.networking.k8s.io": {"", "isolation"},
+			"while rights are missing: serviceaccounts":                   {"", "default"},
+			"pods/running left before networkpolicies/isolation":          {"no", "yes"},
+		},
+	},
+	{
+		name:     "pods are deleted without being listed first",
+		point:    "b",
+		scenario: "TestMissingRightsForPods",
+		reason:   "The answer to deleting the collection tells whether there are any, so another verb is the first to be refused.",
+		facts: map[string]pair{
+			"while rights are missing: NamespaceDeletionContentFailure": {
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`pods is forbidden: User "` + controllerIdentity + `" cannot list resource "pods" in API group "" in the namespace "unseen-pods"`,
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`pods is forbidden: User "` + controllerIdentity + `" cannot deletecollection resource "pods" in API group "" in the namespace "unseen-pods"`,
+			},
+		},
+	},
+}
+
+// intendedFor returns the differences that are intended in one scenario.
+func intendedFor(scenario string) []difference {
+	var intended []difference
+	for _, d := range intendedDifferences {
+		if d.scenario == scenario {
+			intended = append(intended, d)
+		}
+	}
+	return intended
+}
+
+// A difference that is listed for a scenario which does not exist would never be looked at.
+func TestIntendedDifferencesBelongToScenarios(t *testing.T) {
+	files, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	scenarios := map[string]bool{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, declaration := range file.Decls {
+			if function, ok := declaration.(*ast.FuncDecl); ok && strings.HasPrefix(function.Name.Name, "Test") {
+				scenarios[function.Name.Name] = true
+			}
+		}
+	}
+	for _, d := range intendedDifferences {
+		assert.True(t, scenarios[d.scenario], "difference %q belongs to %s, which is no test", d.name, d.scenario)
+		assert.NotEmpty(t, d.facts, d.name)
+		assert.NotEmpty(t, d.reason, d.name)
+		assert.Regexp(t, `^[a-h]$`, d.point, d.name)
+	}
+}

@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// endState is what a scenario came to with one subject: named facts. The same scenario notes the same facts, whatever
+// the subject, and everything that a user of the API could tell the subjects apart by is meant to be among them.
+type endState map[string]string
+
+// note adds a fact. Each is noted once.
+func (s endState) note(fact, value string) {
+	if old, ok := s[fact]; ok {
+		panic(fmt.Sprintf("fact %q is %q already and cannot become %q", fact, old, value))
+	}
+	s[fact] = value
+}
+
+// difference is one way in which orrery's end states are meant to differ from the original's.
+type difference struct {
+	// name says in a few words what is different.
+	name string
+	// point is the letter under which the project's requirements list it.
+	point string
+	// scenario is the test in which it shows, and must show.
+	scenario string
+	// reason is why it is better so.
+	reason string
+	// facts are those that differ, with both values.
+	facts map[string]pair
+}
+
+// pair is a fact that differs. An absent fact is the empty string.
+type pair struct{ original, ours string }
+
+// compare returns a sentence for each fact that differs and is not meant to, and for each that is meant to and does not.
+func compare(original, ours endState, intended []difference) []string {
+	expected := map[string]pair{}
+	owner := map[string]string{}
+	for _, d := range intended {
+		for fact, values := range d.facts {
+			expected[fact], owner[fact] = values, d.name
+		}
+	}
+	facts := map[string]bool{}
+	for _, facts2 := range []endState{original, ours} {
+		for fact := range facts2 {
+			facts[fact] = true
+		}
+	}
+	for fact := range expected {
+		facts[fact] = true
+	}
+
+	var problems []string
+	for fact := range facts {
+		got := pair{original[fact], ours[fact]}
+		want, isIntended := expected[fact]
+		switch {
+		case isIntended && got != want:
+			problems = append(problems, fmt.Sprintf("%s: the intended difference %q is not as listed:\n  original, listed: %s\n  original, found:  %s\n  orrery, listed:   %s\n  orrery, found:    %s",
+				fact, owner[fact], want.original, got.original, want.ours, got.ours))
+		case !isIntended && got.original != got.ours:
+			problems = append(problems, fmt.Sprintf("%s: this difference is not intended:\n  original: %s\n  orrery:   %s", fact, got.original, got.ours))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func TestCompareEndStates(t *testing.T) {
+	intended := []difference{{name: "count", facts: map[string]pair{"requests": {"68", "35"}}}}
+	tests := []struct {
+		name           string
+		original, ours endState
+		problem        string // empty: none
+	}{
+		{"as intended", endState{"gone": "yes", "requests": "68"}, endState{"gone": "yes", "requests": "35"}, ""},
+		{"something else differs", endState{"gone": "yes", "requests": "68"}, endState{"gone": "no", "requests": "35"}, `gone: this difference is not intended`},
+		{"a fact is missing", endState{"gone": "yes", "requests": "68"}, endState{"requests": "35"}, `gone: this difference is not intended`},
+		{"the original's value is another", endState{"requests": "67"}, endState{"requests": "35"}, `requests: the intended difference "count" is not as listed`},
+		{"our value is another", endState{"requests": "68"}, endState{"requests": "36"}, `requests: the intended difference "count" is not as listed`},
+		{"the intended difference does not show", endState{"requests": "68"}, endState{"requests": "68"}, `requests: the intended difference "count" is not as listed`},
+		{"the intended difference was not observed", endState{}, endState{}, `requests: the intended difference "count" is not as listed`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			problems := compare(test.original, test.ours, intended)
+			if test.problem == "" {
+				assert.Empty(t, problems)
+				return
+			}
+			if assert.Len(t, problems, 1) {
+				assert.Contains(t, problems[0], test.problem)
+			}
+		})
+	}
+}

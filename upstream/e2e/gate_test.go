@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	admissionreviewv1 "k8s.io/api/admission/v1"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"orrery/upstream/controlplane"
+)
+
+// gate is an admission webhook that allows every deletion of a ConfigMap in one namespace, and while it is shut answers
+// only when it is opened. So a test can stop a subject in the middle of its work without having to guess when that is.
+// The API server waits for an answer for 30 seconds.
+type gate struct {
+	server *httptest.Server
+	// reached receives a value when a deletion has come to the shut gate, for the first since it was shut.
+	reached chan struct{}
+
+	mu   sync.Mutex    // guards the fields below
+	open chan struct{} // closed while the gate is open
+}
+
+// newGate puts a gate, open, before the ConfigMaps of a namespace. The ConfigMap "probe" must be there; the gate is in
+// force when the deletion of it has been tried and was asked about.
+func newGate(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Interface, namespace, probe string) *gate {
+	t.Helper()
+	g := &gate{reached: make(chan struct{}, 1), open: make(chan struct{})}
+	close(g.open)
+	asked := make(chan struct{}, 1)
+	g.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		offer(asked)
+		g.answer(w, r)
+	}))
+	t.Cleanup(func() {
+		g.Open()
+		g.server.Close()
+	})
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.server.Certificate().Raw})
+	config := &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "gate-" + namespace},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name:                    "gate.example.com",
+			ClientConfig:            admissionv1.WebhookClientConfig{URL: ptr.To(g.server.URL), CABundle: certificate},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+			Rules:                   []admissionv1.RuleWithOperations{deletionsOfConfigMaps()},
+			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
+			FailurePolicy:           ptr.To(admissionv1.Fail),
+			TimeoutSeconds:          ptr.To[int32](30),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+	webhooks := client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := webhooks.Create(t.Context(), config, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, "the gate is in force", cp.Failed(), func() (bool, error) {
+		err := client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), probe, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		select {
+		case <-asked:
+			return err == nil, err
+		default:
+			return false, err
+		}
+	})
+	return g
+}
+
+func deletionsOfConfigMaps() admissionv1.RuleWithOperations {
+	return admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{admissionv1.Delete},
+		Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+	}
+}
+
+// Shut has deletions wait from now on.
+func (g *gate) Shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = make(chan struct{})
+	select {
+	case <-g.reached:
+	default:
+	}
+}
+
+// Open lets all deletions pass, those that wait and those that come.
+func (g *gate) Open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.open:
+	default:
+		close(g.open)
+	}
+}
+
+// AwaitReached waits until a deletion is held up.
+func (g *gate) AwaitReached(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	eventually(t, "a deletion has come to the gate", cp.Failed(), func() (bool, error) {
+		select {
+		case <-g.reached:
+			return true, nil
+		default:
+			return false, nil
+		}
+	})
+}
+
+// answer allows what it is asked about, as soon as the gate is open.
+func (g *gate) answer(w http.ResponseWriter, r *http.Request) {
+	var review admissionreviewv1.AdmissionReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Request == nil {
+		http.Error(w, "not an admission review", http.StatusBadRequest)
+		return
+	}
+	// Read to its end, so that the server notices when the caller goes away.
+	_, _ = io.Copy(io.Discard, r.Body)
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	select {
+	case <-open:
+	default:
+		offer(g.reached)
+		select {
+		case <-open:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	review.Response = &admissionreviewv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+	review.Request = nil
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(review) // a caller that has gone needs no answer
+}
+
+// offer puts a value into a channel with room for one, unless there is one already.
+func offer(channel chan struct{}) {
+	select {
+	case channel <- struct{}{}:
+	default:
+	}
+}

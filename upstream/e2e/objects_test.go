@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"orrery/upstream/controlplane"
+)
+
+// holdingFinalizer keeps an object until the test takes it off.
+const holdingFinalizer = "example.com/hold"
+
+func (tr *trial) createConfigMap(namespace, name string, finalizers ...string) {
+	tr.t.Helper()
+	require.NoError(tr.t, tr.tryConfigMap(namespace, name, finalizers...))
+}
+
+// tryConfigMap is createConfigMap for other goroutines than the test's.
+func (tr *trial) tryConfigMap(namespace, name string, finalizers ...string) error {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}}
+	_, err := tr.client.CoreV1().ConfigMaps(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+	return err
+}
+
+func (tr *trial) createSecret(namespace, name string) {
+	tr.t.Helper()
+	require.NoError(tr.t, tr.trySecret(namespace, name))
+}
+
+// trySecret is createSecret for other goroutines than the test's.
+func (tr *trial) trySecret(namespace, name string) error {
+	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := tr.client.CoreV1().Secrets(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+	return err
+}
+
+func (tr *trial) createNetworkPolicy(namespace, name string) {
+	tr.t.Helper()
+	object := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := tr.client.NetworkingV1().NetworkPolicies(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+}
+
+// freeConfigMap takes the finalizers off a ConfigMap.
+func (tr *trial) freeConfigMap(namespace, name string) {
+	tr.t.Helper()
+	_, err := tr.client.CoreV1().ConfigMaps(namespace).Patch(tr.ctx, name, types.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	require.NoError(tr.t, err)
+}
+
+// runPod creates a pod and waits until it runs on the fake node. delay is how long the node then takes to end it, such
+// as "3s"; grace is the pod's terminationGracePeriodSeconds.
+func (tr *trial) runPod(namespace, name, delay string, grace int64, finalizers ...string) {
+	tr.t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Annotations: map[string]string{controlplane.PodDeletionDelay: delay},
+			Finalizers:  finalizers,
+		},
+		Spec: corev1.PodSpec{
+			TerminationGracePeriodSeconds: ptr.To(grace),
+			Containers:                    []corev1.Container{{Name: "main", Image: "example.com/pretended"}},
+		},
+	}
+	_, err := tr.client.CoreV1().Pods(namespace).Create(tr.ctx, pod, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.eventually("pod "+name+" runs", func() (bool, error) {
+		pod, err := tr.client.CoreV1().Pods(namespace).Get(tr.ctx, name, metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == corev1.PodRunning, err
+	})
+}
+
+// endPod does what a node does when the containers of a pod that is being deleted have ended.
+func (tr *trial) endPod(namespace, name string) {
+	tr.t.Helper()
+	err := tr.client.CoreV1().Pods(namespace).Delete(tr.ctx, name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+	require.NoError(tr.t, err)
+}
+
+// freePod takes the finalizers off a pod.
+func (tr *trial) freePod(namespace, name string) {
+	tr.t.Helper()
+	_, err := tr.client.CoreV1().Pods(namespace).Patch(tr.ctx, name, types.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	require.NoError(tr.t, err)
+}
+
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// createCustomType defines a namespaced type with one version and waits until objects of it can be created.
+func (tr *trial) createCustomType(group, plural, kind string) schema.GroupVersionResource {
+	tr.t.Helper()
+	definition := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1",
+		"kind":       "CustomResourceDefinition",
+		"metadata":   map[string]any{"name": plural + "." + group},
+		"spec": map[string]any{
+			"group": group,
+			"scope": "Namespaced",
+			"names": map[string]any{"plural": plural, "kind": kind},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{
+					"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+				}},
+			}},
+		},
+	}}
+	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
+	tr.eventually(fmt.Sprintf("type %s is served and discovered", plural), func() (bool, error) {
+		if _, err := tr.dynamic.Resource(resource).List(tr.ctx, metav1.ListOptions{}); err != nil {
+			return false, err
+		}
+		_, err := tr.client.Discovery().ServerResourcesForGroupVersion(resource.GroupVersion().String())
+		return err == nil, err
+	})
+	return resource
+}
+
+// createCustom creates an object of a custom type.
+func (tr *trial) createCustom(resource schema.GroupVersionResource, kind, namespace, name string, finalizers ...string) {
+	tr.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(resource.GroupVersion().String())
+	object.SetKind(kind)
+	object.SetName(name)
+	object.SetFinalizers(finalizers)
+	tr.eventually(fmt.Sprintf("%s %s is created", kind, name), func() (bool, error) {
+		_, err := tr.dynamic.Resource(resource).Namespace(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, err // the type has only just been defined
+		}
+		require.NoError(tr.t, err)
+		return true, nil
+	})
+}

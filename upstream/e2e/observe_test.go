@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// namespace reads a namespace.
+func (tr *trial) namespace(name string) *corev1.Namespace {
+	tr.t.Helper()
+	namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, name, metav1.GetOptions{})
+	require.NoError(tr.t, err)
+	return namespace
+}
+
+// awaitConditions waits until a pass of the subject over the namespace has been reported. The subjects write all
+// conditions at once.
+func (tr *trial) awaitConditions(name string) {
+	tr.t.Helper()
+	tr.awaitConditionThat(name, "is reported", func(corev1.NamespaceCondition) bool { return true })
+}
+
+// awaitCondition waits until a condition of a namespace is true.
+func (tr *trial) awaitCondition(name string, wanted corev1.NamespaceConditionType) {
+	tr.t.Helper()
+	tr.awaitConditionThat(name, string(wanted)+" is true", func(c corev1.NamespaceCondition) bool {
+		return c.Type == wanted && c.Status == corev1.ConditionTrue
+	})
+}
+
+// awaitMessage waits until a condition of a namespace is true and says a certain thing.
+func (tr *trial) awaitMessage(name string, wanted corev1.NamespaceConditionType, message string) {
+	tr.t.Helper()
+	tr.awaitConditionThat(name, string(wanted)+" says "+message, func(c corev1.NamespaceCondition) bool {
+		return c.Type == wanted && c.Status == corev1.ConditionTrue && c.Message == message
+	})
+}
+
+func (tr *trial) awaitConditionThat(name, what string, is func(corev1.NamespaceCondition) bool) {
+	tr.t.Helper()
+	tr.eventually(fmt.Sprintf("a condition of namespace %s %s", name, what), func() (bool, error) {
+		namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, name, metav1.GetOptions{})
+		return err == nil && slices.ContainsFunc(namespace.Status.Conditions, is), err
+	})
+}
+
+// noteNamespace notes all that a namespace says of itself, and what it contains. when says at what point of the
+// scenario.
+func (tr *trial) noteNamespace(when, name string) {
+	tr.t.Helper()
+	namespace := tr.namespace(name)
+	tr.state.note(when+": phase", string(namespace.Status.Phase))
+	tr.state.note(when+": spec.finalizers", fmt.Sprint(namespace.Spec.Finalizers))
+	var types []string
+	for _, condition := range namespace.Status.Conditions {
+		types = append(types, string(condition.Type))
+		tr.state.note(when+": "+string(condition.Type), fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message))
+	}
+	tr.state.note(when+": order of the conditions", strings.Join(types, ", "))
+	tr.noteContent(when, name)
+}
+
+// noteContent notes the names of what a namespace contains, a fact for each type. Events are left out: they tell what
+// other components noticed, and when.
+func (tr *trial) noteContent(when, name string) {
+	tr.t.Helper()
+	for resource, names := range tr.content(name) {
+		if resource != "events" {
+			tr.state.note(when+": "+resource, strings.Join(names, ", "))
+		}
+	}
+}
+
+// content returns the names of everything in a namespace, whether that exists or not, by resource ("pods",
+// "deployments.apps").
+func (tr *trial) content(namespace string) map[string][]string {
+	tr.t.Helper()
+	content := map[string][]string{}
+	for _, resource := range tr.namespacedResources() {
+		group := resource.GroupResource().String()
+		for _, item := range tr.list(resource, namespace) {
+			content[group] = append(content[group], item.GetName())
+		}
+	}
+	for _, names := range content {
+		slices.Sort(names)
+	}
+	return content
+}
+
+// list reads all objects of a type, in one namespace or in all. A type that has gone in the meantime has none.
+func (tr *trial) list(resource schema.GroupVersionResource, namespace string) []unstructured.Unstructured {
+	tr.t.Helper()
+	var items []unstructured.Unstructured
+	tr.eventually(fmt.Sprintf("%s can be listed", resource.Resource), func() (bool, error) {
+		list, err := tr.dynamic.Resource(resource).Namespace(namespace).List(tr.ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err // such as a custom type that is just being defined
+		}
+		items = list.Items
+		return true, nil
+	})
+	return items
+}
+
+// namespacedResources finds all types that can be listed, by client-go's own discovery. Groups that cannot be reached
+// are left out.
+func (tr *trial) namespacedResources() []schema.GroupVersionResource {
+	tr.t.Helper()
+	lists, err := tr.client.Discovery().ServerPreferredNamespacedResources()
+	if !discovery.IsGroupDiscoveryFailedError(err) {
+		require.NoError(tr.t, err)
+	}
+	var resources []schema.GroupVersionResource
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		require.NoError(tr.t, err)
+		for _, resource := range list.APIResources {
+			// Events are served under two groups from one store.
+			if slices.Contains(resource.Verbs, "list") && gv.Group != "events.k8s.io" {
+				resources = append(resources, gv.WithResource(resource.Name))
+			}
+		}
+	}
+	return resources
+}

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// forbidDeletion makes a policy by which the objects of one name and type in one namespace cannot be deleted, and waits
+// until it is in force. The object exists already. Policy and binding are named after the namespace.
+func (tr *trial) forbidDeletion(resource schema.GroupVersionResource, namespace, name string) {
+	tr.t.Helper()
+	everything := admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Delete},
+					Rule: admissionv1.Rule{
+						APIGroups:   []string{resource.Group},
+						APIVersions: []string{resource.Version},
+						Resources:   []string{resource.Resource},
+					},
+				},
+			}},
+		},
+		Validations: []admissionv1.Validation{{
+			Expression: `oldObject.metadata.name != "` + name + `"`,
+			Message:    name + " stays",
+		}},
+	}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: everything}
+	_, err := tr.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(tr.ctx, policy, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        namespace,
+			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}
+	_, err = tr.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(tr.ctx, binding, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.eventually("the policy is in force", func() (bool, error) {
+		err := tr.dynamic.Resource(resource).Namespace(namespace).
+			Delete(tr.ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		if apierrors.ReasonForError(err) == metav1.StatusReasonInvalid {
+			return true, nil
+		}
+		return false, err
+	})
+}
+
+// allowDeletion takes back what forbidDeletion did.
+func (tr *trial) allowDeletion(namespace string) {
+	tr.t.Helper()
+	admission := tr.client.AdmissionregistrationV1()
+	require.NoError(tr.t, admission.ValidatingAdmissionPolicyBindings().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+	require.NoError(tr.t, admission.ValidatingAdmissionPolicies().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+}

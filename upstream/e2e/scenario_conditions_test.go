@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	pods       = corev1.SchemeGroupVersion.WithResource("pods")
+)
+
+// An object with a finalizer stays until its owner takes the finalizer off; everything else goes at once. The
+// conditions say what the namespace waits for.
+func TestFinalizerOfContent(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		widgets := tr.createCustomType("finalizer.example.com", "widgets", "Widget")
+		tr.createNamespace("finalizer")
+		tr.createConfigMap("finalizer", "free")
+		tr.createConfigMap("finalizer", "held-1", holdingFinalizer)
+		tr.createConfigMap("finalizer", "held-2", holdingFinalizer)
+		tr.createCustom(widgets, "Widget", "finalizer", "held-3", holdingFinalizer, "example.com/another")
+		tr.createSecret("finalizer", "free")
+
+		tr.deleteNamespace("finalizer")
+		tr.awaitCondition("finalizer", corev1.NamespaceFinalizersRemaining)
+		tr.noteNamespace("while finalizers remain", "finalizer")
+
+		tr.freeConfigMap("finalizer", "held-1")
+		tr.freeConfigMap("finalizer", "held-2")
+		tr.awaitMessage("finalizer", corev1.NamespaceContentRemaining,
+			"Some resources are remaining: widgets.finalizer.example.com has 1 resource instances")
+		tr.noteNamespace("when some have been taken off", "finalizer")
+
+		_, err := tr.dynamic.Resource(widgets).Namespace("finalizer").Patch(tr.ctx, "held-3", types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		require.NoError(tr.t, err)
+		tr.awaitGone("finalizer")
+	})
+}
+
+// Another party's token in spec.finalizers: the content goes, the controller's own token goes, and the namespace stays
+// until the other party takes off its own. The name is the one in the namespace design.
+func TestForeignNamespaceFinalizer(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		const origin corev1.FinalizerName = "openshift.io/origin"
+		tr.createNamespace("foreign", origin)
+		tr.state.note("before: spec.finalizers", fmt.Sprint(tr.namespace("foreign").Spec.Finalizers))
+		tr.createConfigMap("foreign", "content")
+		tr.deleteNamespace("foreign")
+		tr.eventually("only the foreign token is left", func() (bool, error) {
+			namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, "foreign", metav1.GetOptions{})
+			return err == nil && slices.Equal(namespace.Spec.Finalizers, []corev1.FinalizerName{origin}), err
+		})
+		tr.noteNamespace("when the controller is done", "foreign")
+
+		namespace := tr.namespace("foreign")
+		namespace.Spec.Finalizers = nil
+		_, err := tr.client.CoreV1().Namespaces().Finalize(tr.ctx, namespace, metav1.UpdateOptions{})
+		require.NoError(tr.t, err)
+		tr.awaitGone("foreign")
+	})
+}
+
+// A finalizer in the namespace's metadata, where any object can have some: the namespace is emptied and finalized, and
+// the object stays until the finalizer is taken off.
+func TestFinalizerOfNamespace(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		tr.createNamespace("metadata")
+		tr.createConfigMap("metadata", "content")
+		tr.patchNamespace("metadata", `{"metadata":{"finalizers":["`+holdingFinalizer+`"]}}`)
+		tr.deleteNamespace("metadata")
+		tr.eventually("the namespace is finalized", func() (bool, error) {
+			namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, "metadata", metav1.GetOptions{})
+			return err == nil && len(namespace.Spec.Finalizers) == 0, err
+		})
+		tr.noteNamespace("when the controller is done", "metadata")
+		tr.patchNamespace("metadata", `{"metadata":{"finalizers":null}}`)
+		tr.awaitGone("metadata")
+	})
+}
+
+// A policy denies the deletion of one object. The conditions quote it, the other types go, and when the policy is
+// lifted the rest does.
+func TestPolicyDeniesDeletion(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		tr.createNamespace("denied")
+		tr.createConfigMap("denied", "ordinary")
+		tr.createConfigMap("denied", "precious")
+		tr.createSecret("denied", "secret")
+		tr.forbidDeletion(configMaps, "denied", "precious")
+
+		tr.deleteNamespace("denied")
+		tr.awaitCondition("denied", corev1.NamespaceDeletionContentFailure)
+		tr.noteNamespace("while it is denied", "denied")
+		tr.allowDeletion("denied")
+		tr.awaitGone("denied")
+	})
+}
+
+func (tr *trial) patchNamespace(name, patch string) {
+	tr.t.Helper()
+	_, err := tr.client.CoreV1().Namespaces().Patch(tr.ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	require.NoError(tr.t, err)
+}

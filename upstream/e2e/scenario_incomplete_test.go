@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"orrery/upstream/controlplane"
+)
+
+var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+
+// An APIService that points nowhere: what its group holds cannot be seen, so the namespace must not be finalized. The
+// content of the other groups goes. When the APIService is removed, the namespace goes.
+func TestUnavailableAPIService(t *testing.T) {
+	tryEach(t, onOwnCluster, func(tr *trial) {
+		tr.createNamespace("partial")
+		tr.createConfigMap("partial", "content")
+		tr.createSecret("partial", "content")
+		tr.createNowhereAPIService("nowhere.example.com")
+
+		tr.deleteNamespace("partial")
+		tr.awaitCondition("partial", corev1.NamespaceDeletionDiscoveryFailure)
+		tr.noteNamespace("while a group cannot be discovered", "partial")
+
+		require.NoError(tr.t, tr.dynamic.Resource(apiServices).Delete(tr.ctx, "v1.nowhere.example.com", metav1.DeleteOptions{}))
+		tr.awaitGone("partial")
+	})
+}
+
+// createNowhereAPIService registers a group that a service which does not exist is to serve, and waits until discovery
+// fails for it.
+func (tr *trial) createNowhereAPIService(group string) {
+	tr.t.Helper()
+	service := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1",
+		"kind":       "APIService",
+		"metadata":   map[string]any{"name": "v1." + group},
+		"spec": map[string]any{
+			"group": group, "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"namespace": "default", "name": "nowhere"},
+		},
+	}}
+	_, err := tr.dynamic.Resource(apiServices).Create(tr.ctx, service, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.eventually("discovery fails for group "+group, func() (bool, error) {
+		_, err := tr.client.Discovery().ServerPreferredNamespacedResources()
+		if failed, ok := discovery.GroupDiscoveryFailedErrorGroups(err); ok {
+			_, ok := failed[schema.GroupVersion{Group: group, Version: "v1"}]
+			return ok, nil
+		}
+		return false, err
+	})
+}
+
+// The controller has no rights for one type. The conditions say so, the other types go, and when the rights are granted
+// the rest does.
+func TestMissingRights(t *testing.T) {
+	tryEach(t, onOwnCluster, func(tr *trial) {
+		tr.createNamespace("unseen")
+		tr.createConfigMap("unseen", "content")
+		tr.createSecret("unseen", "content")
+		tr.withholdRights(schema.GroupResource{Resource: "secrets"})
+
+		tr.deleteNamespace("unseen")
+		tr.awaitCondition("unseen", corev1.NamespaceDeletionContentFailure)
+		tr.noteNamespace("while rights are missing", "unseen")
+		tr.grantRights()
+		tr.awaitGone("unseen")
+	})
+}
+
+// The controller has no rights for pods: what they rely on must not be deleted either.
+func TestMissingRightsForPods(t *testing.T) {
+	tryEach(t, onClusterWith(controlplane.Config{FakeNodes: 1}), func(tr *trial) {
+		tr.createPodNamespace("unseen-pods")
+		tr.runPod("unseen-pods", "running", "0s", 30)
+		tr.withholdRights(schema.GroupResource{Resource: "pods"})
+		left := tr.watchDepartures("unseen-pods", pods, networkPolicies)
+
+		tr.deleteNamespace("unseen-pods")
+		tr.awaitCondition("unseen-pods", corev1.NamespaceDeletionContentFailure)
+		tr.noteNamespace("while rights are missing", "unseen-pods")
+		tr.grantRights()
+		tr.awaitGone("unseen-pods")
+		tr.noteOrder(left, "pods/running", "networkpolicies/isolation")
+	})
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"orrery/upstream/controlplane"
+)
+
+// mostForAnEmptyNamespace is how many requests orrery may need for a namespace with nothing in it.
+const mostForAnEmptyNamespace = 36
+
+// What one namespace costs, in requests, on a control plane that puts nothing into it: no service account, no CA
+// bundle.
+func TestRequestsForEmptyNamespace(t *testing.T) {
+	bare := onClusterWith(controlplane.Config{Controllers: []string{"garbage-collector-controller"}})
+	tryEach(t, bare, func(tr *trial) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "empty"}}
+		_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, namespace, metav1.CreateOptions{})
+		require.NoError(tr.t, err)
+		tr.t.Cleanup(func() { tr.explainFailure("empty") })
+		require.Empty(tr.t, tr.content("empty"))
+
+		deleted := time.Now()
+		tr.deleteNamespace("empty")
+		tr.awaitGone("empty")
+		needed := requestsFor("empty", auditedAfter(tr.t, tr.cluster.ControlPlane, deleted))
+		tr.state.note("requests", strconv.Itoa(len(needed)))
+		if tr.cluster.subject.Name == Orrery().Name {
+			assert.LessOrEqual(tr.t, len(needed), mostForAnEmptyNamespace, "%v", needed)
+		}
+	})
+}
+
+// requestsFor picks the requests for one namespace when no other is being deleted: from the first that is about it,
+// with the discovery that belongs to it.
+func requestsFor(namespace string, all []request) []request {
+	var needed []request
+	for _, r := range all {
+		if r.concerns(namespace) || len(needed) > 0 && r.discovers() {
+			needed = append(needed, r)
+		}
+	}
+	return needed
+}
