@@ -33,6 +33,7 @@ func (p *pool) probeHandshake(ctx context.Context, u *url.URL) error {
 		return nil
 	}
 	defer raw.Close()
+	defer context.AfterFunc(ctx, func() { raw.Close() })() // ends a read that waits
 	cfg := p.tlsConfig("http/1.1")
 	if cfg.ServerName == "" {
 		cfg.ServerName = u.Hostname()
@@ -41,8 +42,6 @@ func (p *pool) probeHandshake(ctx context.Context, u *url.URL) error {
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return verdict(err)
 	}
-	deadline, _ := ctx.Deadline()
-	conn.SetReadDeadline(deadline)
 	// A server that accepts us waits for a request now. One that does not says so.
 	_, err = conn.Read(make([]byte, 1))
 	return verdict(err)

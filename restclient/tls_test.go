@@ -1,6 +1,7 @@
 package restclient_test
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -345,6 +346,20 @@ func TestHandshakeProbe(t *testing.T) {
 		refused := server.Client()
 		server.Refuse(true)
 		assert.NoError(t, restclient.ProbeHandshake(t.Context(), refused))
+	})
+}
+
+// A server that lets us in waits for a request, and the probe for a verdict; whoever is told to stop does not.
+func TestTheContextEndsTheProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewTLSServer(t, http.HandlerFunc(hangUp), restclienttest.NewAuthority(t), nil)
+		client := server.Client(func(cfg *restclient.Config) { cfg.MaxRetries = -1 })
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		time.AfterFunc(time.Second, cancel)
+		start := time.Now()
+		assert.Error(t, client.Do(ctx, get("/"), nil))
+		assert.Equal(t, time.Second, time.Since(start))
 	})
 }
 

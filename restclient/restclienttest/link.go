@@ -1,9 +1,9 @@
 package restclienttest
 
 import (
-	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // listener hands the far ends of pipes to a server.
@@ -35,52 +35,32 @@ func (l *listener) Addr() net.Addr { return pipeAddr{} }
 
 // link is the client's end of a connection.
 type link struct {
-	net.Conn
+	*pipeConn
 	forget func(*link)
 
-	silent, closed          chan struct{}
-	silenceOnce, closedOnce sync.Once
+	silent atomic.Bool
+	closed sync.Once
 }
 
-func newLink(conn net.Conn, forget func(*link)) *link {
-	return &link{Conn: conn, forget: forget, silent: make(chan struct{}), closed: make(chan struct{})}
+func newLink(conn *pipeConn, forget func(*link)) *link {
+	return &link{pipeConn: conn, forget: forget}
 }
 
-func (l *link) silence() { l.silenceOnce.Do(func() { close(l.silent) }) }
-
-func (l *link) isSilent() bool {
-	select {
-	case <-l.silent:
-		return true
-	default:
-		return false
-	}
-}
-
-// Read returns what the server sent; on a silent link it swallows that, and returns when the link is closed.
-func (l *link) Read(p []byte) (int, error) {
-	if !l.isSilent() {
-		n, err := l.Conn.Read(p)
-		if !l.isSilent() {
-			return n, err
-		}
-	}
-	io.Copy(io.Discard, l.Conn) // so that the server can go on writing
-	<-l.closed
-	return 0, net.ErrClosed
+// silence makes the link go dead for the client. The server learns of its end when the client closes it, so that no
+// handler is left.
+func (l *link) silence() {
+	l.silent.Store(true)
+	l.in.silence()
 }
 
 func (l *link) Write(p []byte) (int, error) {
-	if l.isSilent() {
+	if l.silent.Load() {
 		return len(p), nil
 	}
-	return l.Conn.Write(p)
+	return l.pipeConn.Write(p)
 }
 
 func (l *link) Close() error {
-	l.closedOnce.Do(func() {
-		close(l.closed)
-		l.forget(l)
-	})
-	return l.Conn.Close()
+	l.closed.Do(func() { l.forget(l) })
+	return l.pipeConn.Close()
 }

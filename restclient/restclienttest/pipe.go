@@ -27,6 +27,7 @@ type half struct {
 	data         []byte
 	writerClosed bool
 	readerClosed bool
+	silent       bool // what is written disappears; readers wait, as far as their deadlines allow
 	reading      deadline
 	writing      deadline
 }
@@ -59,6 +60,13 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 	h.changed.Broadcast()
 }
 
+func (h *half) silence() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.silent, h.data = true, nil
+	h.changed.Broadcast()
+}
+
 func (h *half) read(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,6 +76,7 @@ func (h *half) read(p []byte) (int, error) {
 			return 0, net.ErrClosed
 		case h.reading.passed():
 			return 0, os.ErrDeadlineExceeded
+		case h.silent: // not even an end arrives
 		case len(h.data) > 0 || len(p) == 0:
 			n := copy(p, h.data)
 			h.data = h.data[n:]
@@ -91,6 +100,8 @@ func (h *half) write(p []byte) (n int, err error) {
 			return n, io.ErrClosedPipe
 		case h.writing.passed():
 			return n, os.ErrDeadlineExceeded
+		case h.silent:
+			return n + len(p), nil
 		}
 		if room := pipeBuffer - len(h.data); room > 0 && len(p) > 0 {
 			taken := min(room, len(p))

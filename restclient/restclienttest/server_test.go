@@ -75,6 +75,26 @@ func TestFaultsOfOpenConnections(t *testing.T) {
 	}
 }
 
+// A deadline is the reader's own affair, it passes on a dead link as well.
+func TestASilentLinkHasDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := restclienttest.NewServer(t, http.HandlerFunc(hello))
+		conn, err := server.Dial(t.Context(), "tcp", "anywhere:80")
+		require.NoError(t, err)
+		server.Silence()
+		n, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		assert.Equal(t, 27, n)
+		start := time.Now()
+		conn.SetDeadline(start.Add(time.Minute))
+		_, err = conn.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		assert.Equal(t, time.Minute, time.Since(start))
+		assert.Empty(t, server.Requests())
+		assert.NoError(t, conn.Close())
+	})
+}
+
 func TestWebSocketNeedsAnOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
