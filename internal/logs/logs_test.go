@@ -126,6 +126,7 @@ func TestDryRunTellsWhatItWouldDelete(t *testing.T) {
 	})
 	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(told))
 	assert.Equal(t, 4.0, told[0]["items"])
+	assert.Equal(t, "pods", told[0]["resource"], "as kubectl calls it, not as the conditions do")
 }
 
 func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,20 +74,20 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
 	switch {
 	case err != nil:
-		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", resource.GroupResource()).Err(err).Msg("deleting content failed")
+		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
 	case remaining > 0:
-		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", resource.GroupResource()).Int("remaining", remaining).Msg("content remains")
+		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
 	default:
-		l.at(verbosityEvents).Str("namespace", namespace).Str("resource", resource.GroupResource()).Msg("content is gone")
+		l.at(verbosityEvents).Str("namespace", namespace).Str("resource", typeName(resource)).Msg("content is gone")
 	}
 }
 
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
 	switch {
 	case err != nil:
-		l.Warn().Str("namespace", namespace).Str("resource", resource.GroupResource()).Err(err).Msg("dry run: cannot see this content")
+		l.Warn().Str("namespace", namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
 	case items > 0:
-		l.Info().Str("namespace", namespace).Str("resource", resource.GroupResource()).Int("items", items).Msg("dry run: would delete")
+		l.Info().Str("namespace", namespace).Str("resource", typeName(resource)).Int("items", items).Msg("dry run: would delete")
 	}
 }
 
@@ -129,4 +130,9 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	default:
 		l.Warn().Str("namespace", namespace).Dur("took_s", took).Int("failures", failures).Err(err).Msg("pass failed, it is going to be repeated")
 	}
+}
+
+// typeName is how kubectl calls a type: "pods", "deployments.apps". The conditions of a namespace write "pods.".
+func typeName(resource api.GroupVersionResource) string {
+	return strings.TrimSuffix(resource.GroupResource(), ".")
 }
