@@ -1,0 +1,178 @@
+package house_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// markdown is a document with its code taken out: a link inside of code is none, and a command outside of code is not
+// meant to be typed.
+type markdown struct {
+	prose  string
+	blocks []string // lines of fenced blocks
+	spans  []string // `code` inside of a line
+}
+
+var (
+	codeSpan     = regexp.MustCompile("`([^`]+)`")
+	markdownLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
+	// hostLink is a link to somewhere else: a scheme in front.
+	hostLink = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
+)
+
+func parseMarkdown(text string) markdown {
+	var m markdown
+	fenced := false
+	var prose []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			fenced = !fenced
+		case fenced:
+			m.blocks = append(m.blocks, line)
+		default:
+			prose = append(prose, codeSpan.ReplaceAllStringFunc(line, func(span string) string {
+				m.spans = append(m.spans, strings.Trim(span, "`"))
+				return "code"
+			}))
+		}
+	}
+	m.prose = strings.Join(prose, "\n")
+	return m
+}
+
+// commands are what the document tells its reader to type.
+func (m markdown) commands() []string { return slices.Concat(m.blocks, m.spans) }
+
+// brokenLinks returns a problem for each relative link of a document that leads nowhere. from is the path of the
+// document in the repository.
+func brokenLinks(from, text string) []string {
+	var problems []string
+	for _, link := range markdownLink.FindAllStringSubmatch(parseMarkdown(text).prose, -1) {
+		target, fragment, _ := strings.Cut(link[1], "#")
+		switch {
+		case hostLink.MatchString(link[1]):
+			continue
+		case strings.HasPrefix(target, "/"):
+			problems = append(problems, fmt.Sprintf("%s: %s is not relative", from, link[1]))
+			continue
+		case target == "":
+			target = path.Base(from)
+		}
+		file := path.Join(path.Dir(from), target)
+		if strings.HasPrefix(file, "../") {
+			problems = append(problems, fmt.Sprintf("%s: %s leads out of the repository", from, link[1]))
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil && file != from {
+			problems = append(problems, fmt.Sprintf("%s: there is no %s", from, link[1]))
+			continue
+		}
+		if fragment == "" {
+			continue
+		}
+		content := text
+		if file != from {
+			read, err := os.ReadFile(filepath.Join(root, file))
+			if err != nil {
+				problems = append(problems, fmt.Sprintf("%s: %s: %v", from, link[1], err))
+				continue
+			}
+			content = string(read)
+		}
+		if !slices.Contains(anchors(content), fragment) {
+			problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", from, file, fragment))
+		}
+	}
+	return problems
+}
+
+// anchors are the fragments under which code hosts file the headings of a document.
+func anchors(text string) []string {
+	var found []string
+	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		heading := strings.TrimLeft(line, "#")
+		if fenced || heading == line || !strings.HasPrefix(heading, " ") {
+			continue
+		}
+		slug := dropped.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+		found = append(found, strings.ReplaceAll(slug, " ", "-"))
+	}
+	return found
+}
+
+// documents are all markdown files of the repository, what was built left out.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(root, func(file string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && slices.Contains([]string{".git", "bin", "build", "node_modules"}, entry.Name()) {
+			return filepath.SkipDir
+		}
+		if !entry.IsDir() && strings.HasSuffix(relative, ".md") {
+			found = append(found, filepath.ToSlash(relative))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return found
+}
+
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := documents(t)
+	require.Contains(t, all, "README.md")
+	for _, name := range all {
+		for _, problem := range brokenLinks(name, readDocument(t, name)) {
+			t.Error(problem)
+		}
+	}
+}
+
+// A check that finds nothing wrong is worth something only if it finds what is.
+func TestBrokenLinksAreFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a file that exists":       {"[a](wait/doc.go) and [b](../main/README.md)", []string{"docs/x.md: there is no wait/doc.go", "docs/x.md: there is no ../main/README.md"}},
+		"up and down":              {"[a](../wait/doc.go)", nil},
+		"a directory":              {"[a](../wait)", nil},
+		"elsewhere":                {"[a](https://kubernetes.io/docs) [b](mailto:a@b)", nil},
+		"absolute":                 {"[a](/wait/doc.go)", []string{"docs/x.md: /wait/doc.go is not relative"}},
+		"out of the repository":    {"[a](../../x)", []string{"docs/x.md: ../../x leads out of the repository"}},
+		"in code":                  {"`[a](nowhere)`\n```\n[b](nowhere)\n```\n", nil},
+		"a heading":                {"# The `one` (thing): here!\n[a](#the-one-thing-here) [b](#the-other)", []string{"docs/x.md: docs/x.md has no heading #the-other"}},
+		"a heading of another one": {"[a](../README.md#two-commands) [b](../README.md#no-such)", []string{"docs/x.md: README.md has no heading #no-such"}},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenLinks("docs/x.md", c.text)) })
+	}
+}

@@ -1,0 +1,119 @@
+package house_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var (
+	makeTarget = regexp.MustCompile(`(?m)^([a-z0-9][a-z0-9_-]*):`)
+	makeWord   = regexp.MustCompile(`^(?:[A-Z_]+=\S*\s+)*make\s+(.*)`)
+)
+
+// brokenCommands returns a problem for each "make target" that a document tells its reader to type and no Makefile
+// has, and for each path of this repository that it names and that does not exist.
+func brokenCommands(text string) []string {
+	var problems []string
+	document := parseMarkdown(text)
+	for _, command := range document.commands() {
+		call := makeWord.FindStringSubmatch(strings.TrimSpace(command))
+		if call == nil {
+			continue
+		}
+		line, _, _ := strings.Cut(call[1], "#")
+		problems = append(problems, checkMake(strings.Fields(line))...)
+	}
+	for _, span := range document.spans {
+		if missing(span) {
+			problems = append(problems, fmt.Sprintf("there is no %s", span))
+		}
+	}
+	return problems
+}
+
+// checkMake checks the arguments of one make: variables are left alone, -C goes to another directory.
+func checkMake(arguments []string) []string {
+	var problems []string
+	dir := "."
+	for i := 0; i < len(arguments); i++ {
+		switch argument := arguments[i]; {
+		case argument == "-C" && i+1 < len(arguments):
+			i++
+			dir = arguments[i]
+		case strings.HasPrefix(argument, "-") || strings.Contains(argument, "="):
+		default:
+			makefile, err := os.ReadFile(filepath.Join(root, dir, "Makefile"))
+			if err != nil {
+				return append(problems, fmt.Sprintf("make %s: there is no Makefile in %s", strings.Join(arguments, " "), dir))
+			}
+			if !hasTarget(string(makefile), argument) {
+				problems = append(problems, fmt.Sprintf("make %s: the Makefile in %s has no such target", argument, dir))
+			}
+		}
+	}
+	return problems
+}
+
+func hasTarget(makefile, target string) bool {
+	for _, found := range makeTarget.FindAllStringSubmatch(makefile, -1) {
+		if found[1] == target {
+			return true
+		}
+	}
+	return false
+}
+
+// missing tells whether a piece of code is meant to be a path of this repository and leads nowhere. It is meant to be
+// one if it begins with a directory at the top; what make builds is not there yet.
+func missing(span string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(span, "./"), "/")
+	top, _, deeper := strings.Cut(name, "/")
+	if !deeper || top == "bin" || top == "build" || strings.ContainsAny(name, " *…") {
+		return false
+	}
+	if info, err := os.Stat(filepath.Join(root, top)); err != nil || !info.IsDir() {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(root, name))
+	return err != nil
+}
+
+// The first thing that somebody does with the project is what the README says, and it has to work.
+func TestReadmeKeepsItsWord(t *testing.T) {
+	readme := readDocument(t, "README.md")
+	for _, problem := range brokenCommands(readme) {
+		t.Error("README.md: " + problem)
+	}
+	// The check found the commands that it should have looked at.
+	for _, command := range []string{"make try", "make test", "make build"} {
+		assert.Contains(t, readme, command)
+	}
+	assert.Contains(t, readme, "](docs/mechanisms.md)")
+}
+
+func TestBrokenCommandsAreFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"targets":             {"```\nmake try    # some words\nmake build test\n```\nand `make help`", nil},
+		"a missing target":    {"```\nmake nonsense # build\n```", []string{"make nonsense: the Makefile in . has no such target"}},
+		"in a line":           {"say `make nonsense`", []string{"make nonsense: the Makefile in . has no such target"}},
+		"a word":              {"we make nonsense", nil},
+		"variables":           {"`GO=go1.26 make -s test PKG=./wait/...`", nil},
+		"a variable":          {"`make VERSION`", []string{"make VERSION: the Makefile in . has no such target"}},
+		"elsewhere":           {"`make -C upstream e2e`", nil},
+		"missing elsewhere":   {"`make -C upstream try`", []string{"make try: the Makefile in upstream has no such target"}},
+		"nowhere":             {"`make -C docs all`", []string{"make -C docs all: there is no Makefile in docs"}},
+		"paths":               {"`wait/waittest`, `./queue`, `restclient/api`, `cmd/orrery`, `bin/orrery`, `apps/v1`", nil},
+		"a path that is none": {"`wait/nonsense` and `./queue/nonsense.go`", []string{"there is no wait/nonsense", "there is no ./queue/nonsense.go"}},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenCommands(c.text)) })
+	}
+}

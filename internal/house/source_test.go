@@ -1,0 +1,118 @@
+package house_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// source is what the checks want to know of a Go file.
+type source struct {
+	declared map[string]bool
+	texts    []string // string literals
+	imports  []string
+}
+
+// suites are the directories of the contract suites that the file imports: …test, of this module.
+func (s *source) suites() []string {
+	var dirs []string
+	for _, imported := range s.imports {
+		dir, ours := strings.CutPrefix(imported, module+"/")
+		if ours && strings.HasSuffix(dir, "test") {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+var sources sync.Map // of *source, by path
+
+// parseSource reads a file; its path is that in the repository.
+func parseSource(file string) (*source, error) {
+	if known, ok := sources.Load(file); ok {
+		return known.(*source), nil
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{declared: map[string]bool{}}
+	for _, declaration := range parsed.Decls {
+		s.declare(declaration)
+	}
+	ast.Inspect(parsed, func(node ast.Node) bool {
+		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil {
+				s.texts = append(s.texts, text)
+			}
+		}
+		return true
+	})
+	for _, imported := range parsed.Imports {
+		if name, err := strconv.Unquote(imported.Path.Value); err == nil {
+			s.imports = append(s.imports, name)
+		}
+	}
+	sources.Store(file, s)
+	return s, nil
+}
+
+func (s *source) declare(declaration ast.Decl) {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		name := d.Name.Name
+		if d.Recv != nil {
+			name = typeName(d.Recv.List[0].Type) + "." + name
+		}
+		s.declared[name] = true
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					s.declared[name.Name] = true
+				}
+			case *ast.TypeSpec:
+				s.declared[spec.Name.Name] = true
+				s.declareMembers(spec.Name.Name, spec.Type)
+			}
+		}
+	}
+}
+
+// declareMembers declares Type.member for the fields of a struct and the methods of an interface.
+func (s *source) declareMembers(owner string, expression ast.Expr) {
+	var members *ast.FieldList
+	switch t := expression.(type) {
+	case *ast.StructType:
+		members = t.Fields
+	case *ast.InterfaceType:
+		members = t.Methods
+	default:
+		return
+	}
+	for _, member := range members.List {
+		for _, name := range member.Names {
+			s.declared[owner+"."+name.Name] = true
+		}
+	}
+}
+
+// typeName is the name of a receiver's type, without pointer and type parameters.
+func typeName(expression ast.Expr) string {
+	switch t := expression.(type) {
+	case *ast.StarExpr:
+		return typeName(t.X)
+	case *ast.IndexExpr:
+		return typeName(t.X)
+	case *ast.IndexListExpr:
+		return typeName(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return ""
+}
