@@ -37,6 +37,7 @@ type collection struct {
 	apiVersion string
 	namespaced bool
 	source     *informertest.FakeSource[*api.Unstructured]
+	pingEvery  time.Duration // of open websockets; 0 is never
 	journal
 }
 
@@ -93,6 +94,7 @@ const (
 	hang      fault = "hang"       // the request is taken and never answered
 	reset     fault = "reset"      // the connection, or with HTTP/2 the stream, breaks before the answer
 	torn      fault = "torn"       // it breaks in the middle of the answer
+	stalled   fault = "stalled"    // nothing follows the first half of it
 	noUpgrade fault = "no-upgrade" // a proxy answers a websocket handshake itself
 )
 
@@ -121,12 +123,12 @@ type view struct {
 
 func (v view) list(w http.ResponseWriter, r *http.Request, opts api.ListOptions) {
 	list, err := v.source.List(r.Context(), opts)
-	if err != nil && !errors.Is(err, torn) {
+	fault, partly := errors.AsType[fault](err)
+	if partly = partly && (fault == torn || fault == stalled); err != nil && !partly {
 		v.fail(w, r, err)
 		return
 	}
-	broken := err != nil
-	if broken {
+	if partly {
 		list = &api.List[*api.Unstructured]{Items: []*api.Unstructured{v.object("never", "arrives")}}
 	}
 	kind := v.typeMeta()
@@ -137,12 +139,16 @@ func (v view) list(w http.ResponseWriter, r *http.Request, opts api.ListOptions)
 	}
 	body, _ := json.Marshal(answer)
 	w.Header().Set("Content-Type", "application/json")
-	if broken {
-		_, _ = w.Write(body[:len(body)/2])
-		w.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
+	if !partly {
+		_, _ = w.Write(body)
+		return
 	}
-	_, _ = w.Write(body)
+	_, _ = w.Write(body[:len(body)/2])
+	w.(http.Flusher).Flush()
+	if fault == stalled {
+		<-r.Context().Done()
+	}
+	panic(http.ErrAbortHandler)
 }
 
 func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions) {
@@ -159,17 +165,39 @@ func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions
 			stream.Wait() // the client goes away
 			cancel()
 		}()
-		v.pump(watcher, stream)
+		if v.pingEvery > 0 {
+			go ping(ctx, stream, v.pingEvery)
+		}
+		v.pump(ctx, watcher, stream)
 	})
 }
 
-func (v view) pump(watcher api.Watcher[*api.Unstructured], stream *restclienttest.Stream) {
+func ping(ctx context.Context, stream *restclienttest.Stream, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_ = stream.Ping()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+var halfAnEvent = []byte(`{"type":"ADDED","object":{"metadata":{"na`)
+
+func (v view) pump(ctx context.Context, watcher api.Watcher[*api.Unstructured], stream *restclienttest.Stream) {
 	for {
 		event, err := watcher.Next()
 		switch {
 		case errors.Is(err, torn):
-			_ = stream.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{"na`))
+			_ = stream.SendRaw(halfAnEvent)
 			stream.Break()
+			return
+		case errors.Is(err, stalled):
+			_ = stream.SendRaw(halfAnEvent)
+			<-ctx.Done()
 			return
 		case errors.Is(err, reset):
 			stream.Break()

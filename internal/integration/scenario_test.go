@@ -34,13 +34,13 @@ import (
 //	run, advance DURATION
 //	add|modify|delete|lose NAME ..., touch, many N
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
-//	end [FAULT], error FAULT         end the open watches, cleanly or by torn or reset; send them an ERROR event
+//	end [FAULT], error FAULT         end the open watches, cleanly or by torn, stalled or reset; send them an ERROR event
 //	bookmark, expire
 //	cut, silence, refuse, accept     faults of the links
 //	join                     add a handler
 //	events, store            what the first handler was told since the last time; what the store holds
 //
-// A FAULT is hang, reset, torn, no-upgrade, 429, 503/30s, a code such as 410, a reason such as Expired, or too-large.
+// A FAULT is hang, reset, torn, stalled, no-upgrade, 429, 503/30s, a code such as 410, a reason such as Expired, or too-large.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func waysOf(t *testing.T, file string) []way {
 }
 
 func play(t *testing.T, file string, over way) {
-	s := &scenario{world: newWorld(t, over)}
+	s := &scenario{world: newWorld(t, over, nil)}
 	defer func() { assert.NoError(t, s.stop()) }()
 	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 		for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
@@ -247,7 +247,7 @@ func faultOf(t *testing.T, name string) error {
 		return nil
 	case "too-large":
 		return informertest.TooLargeResourceVersion(99, 1)
-	case string(hang), string(reset), string(torn), string(noUpgrade):
+	case string(hang), string(reset), string(torn), string(stalled), string(noUpgrade):
 		return fault(name)
 	}
 	status := informertest.StatusError(0, api.StatusReason(name), "the server says "+name)

@@ -18,7 +18,6 @@ import (
 // subject is an informer of any type, with its collection on the server.
 type subject interface {
 	on() *collection
-	Run(ctx context.Context) error
 	join() error
 	leave(handler int) error
 	recorder(handler int) *informertest.Recorder
@@ -32,12 +31,14 @@ type settings struct {
 	reflector.Config[*api.Namespace] // of which what has nothing to do with the type is taken
 	resync                           time.Duration
 	delivery                         informer.Delivery
+	work                             time.Duration // that a handler has with each event
 }
 
 // watched is a subject.
 type watched[T informer.LabeledObject] struct {
 	*informer.SharedIndexInformer[T]
 	collection    *collection
+	settings      settings
 	recorders     []*informertest.Recorder
 	registrations []*informer.Registration
 	removed       []*informertest.Recorder
@@ -45,8 +46,17 @@ type watched[T informer.LabeledObject] struct {
 	differs func(server *api.Unstructured, stored T) string
 }
 
-func watch[T informer.LabeledObject](c *collection, resource *restclient.Resource[T], s settings, differs func(*api.Unstructured, T) string) subject {
-	cfg := informer.Config[T]{
+// watch returns the informer of a collection, which the factory is going to run.
+func watch[T informer.LabeledObject](factory *informer.SharedInformerFactory, c *collection, resource *restclient.Resource[T], s settings,
+	differs func(*api.Unstructured, T) string) subject {
+	shared := informer.InformerFor(factory, c.path, func(time.Duration) *informer.SharedIndexInformer[T] {
+		return informer.NewSharedIndexInformer(resource, configOf[T](c, s))
+	})
+	return &watched[T]{SharedIndexInformer: shared, collection: c, settings: s, differs: differs}
+}
+
+func configOf[T informer.LabeledObject](c *collection, s settings) informer.Config[T] {
+	return informer.Config[T]{
 		Name:         c.kind,
 		ResyncPeriod: s.resync,
 		Delivery:     s.delivery,
@@ -64,7 +74,6 @@ func watch[T informer.LabeledObject](c *collection, resource *restclient.Resourc
 		},
 		WatchErrorHandler: func(_ context.Context, err error) { c.note("! %s", describe(err)) },
 	}
-	return &watched[T]{SharedIndexInformer: informer.NewSharedIndexInformer(resource, cfg), collection: c, differs: differs}
 }
 
 func (w *watched[T]) on() *collection { return w.collection }
@@ -73,7 +82,7 @@ func (w *watched[T]) recorder(handler int) *informertest.Recorder { return w.rec
 
 // join adds a handler.
 func (w *watched[T]) join() error {
-	recorder := &informertest.Recorder{}
+	recorder := &informertest.Recorder{During: func(informertest.Event) { time.Sleep(w.settings.work) }}
 	registration, err := w.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
 		AddFunc: func(obj T, initial bool) {
 			recorder.Handle(informertest.Event{Kind: "add", Key: obj.GetName(), New: valueOf(obj), InitialList: initial})
@@ -91,8 +100,11 @@ func (w *watched[T]) join() error {
 	return err
 }
 
-// leave removes a handler.
+// leave removes a handler, if there are so many.
 func (w *watched[T]) leave(handler int) error {
+	if handler >= len(w.registrations) {
+		return nil
+	}
 	err := w.RemoveEventHandler(w.registrations[handler])
 	w.removed = append(w.removed, w.recorders[handler])
 	w.recorders = append(w.recorders[:handler:handler], w.recorders[handler+1:]...)

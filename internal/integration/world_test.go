@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -39,12 +39,13 @@ type world struct {
 	settings settings
 	subjects []subject // after run
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	informers informer.SharedInformerFactory
+	cancel    context.CancelFunc // nil while nothing runs
 	apiServer
 }
 
-func newWorld(t *testing.T, over way) *world {
+// newWorld makes a world. change, if not nil, adjusts the configuration of the client.
+func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	w := &world{t: t, way: over, apiServer: apiServer{
 		newCollection("/api/v1/namespaces", "v1", "Namespace", false),
 		newCollection("/api/v1/pods", "v1", "Pod", true),
@@ -55,7 +56,12 @@ func newWorld(t *testing.T, over way) *world {
 	} else {
 		w.server = restclienttest.NewServer(t, w.apiServer)
 	}
-	w.client = w.server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = over.watch })
+	w.client = w.server.Client(func(cfg *restclient.Config) {
+		cfg.WatchTransport = over.watch
+		if change != nil {
+			change(cfg)
+		}
+	})
 	w.settings.DisableWatchList = true
 	w.settings.MinWatchTimeout = 24 * time.Hour // drawn by lot, so scenarios do without
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
@@ -66,15 +72,15 @@ func newWorld(t *testing.T, over way) *world {
 func (w *world) run() {
 	widgets := api.GroupVersionResource{Group: "example.org", Version: "v1", Resource: "widgets"}
 	w.subjects = []subject{
-		watch(w.apiServer[0], restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, ""), w.settings, typedDiffers),
-		watch(w.apiServer[1], restclient.Metadata(w.client, api.PodsResource, ""), w.settings, headDiffers),
-		watch(w.apiServer[2], restclient.Dynamic(w.client, widgets, ""), w.settings, documentDiffers),
+		watch(&w.informers, w.apiServer[0], restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, ""), w.settings, typedDiffers),
+		watch(&w.informers, w.apiServer[1], restclient.Metadata(w.client, api.PodsResource, ""), w.settings, headDiffers),
+		watch(&w.informers, w.apiServer[2], restclient.Dynamic(w.client, widgets, ""), w.settings, documentDiffers),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	w.join()
-	for _, s := range w.subjects {
-		w.running.Go(func() { _ = s.Run(ctx) })
+	if err := w.informers.Start(ctx); err != nil {
+		w.t.Error(err)
 	}
 }
 
@@ -119,7 +125,7 @@ func (w *world) stop() error {
 	}
 	w.cancel()
 	w.cancel = nil
-	w.running.Wait()
+	w.informers.Shutdown()
 	w.client.Close()
 	synctest.Wait()
 	var left []error

@@ -3,6 +3,7 @@ package restclienttest
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -76,6 +77,14 @@ func (s *Stream) SendRaw(data []byte) error {
 		return s.ws.WriteMessage(websocket.BinaryMessage, data)
 	}
 	return s.ws.WriteMessage(websocket.TextMessage, data)
+}
+
+// Ping sends a websocket ping; over HTTP there is no such thing. It may be called from any goroutine.
+func (s *Stream) Ping() error {
+	if s.ws == nil {
+		return nil
+	}
+	return s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
 }
 
 // Flush sends what is buffered.

@@ -1,0 +1,116 @@
+package integration_test
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/restclienttest"
+)
+
+// TestWhatIsSent looks at the requests of three informers as they reach the server.
+func TestWhatIsSent(t *testing.T) {
+	const (
+		whole = "application/json"
+		head  = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+		heads = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	)
+	for _, over := range ways {
+		t.Run(over.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, over, nil)
+				w.settings.MinWatchTimeout = 0 // five minutes, and up to ten
+				w.set("a", "1")
+				w.run()
+				synctest.Wait()
+				sent := map[string][]restclienttest.Recorded{}
+				for _, r := range w.server.Requests() {
+					sent[r.Path] = append(sent[r.Path], r)
+				}
+				for path, accept := range map[string][2]string{
+					"/api/v1/namespaces":           {whole, whole},
+					"/api/v1/pods":                 {heads, head},
+					"/apis/example.org/v1/widgets": {whole, whole},
+				} {
+					require.Len(t, sent[path], 2, path)
+					list, watch := sent[path][0], sent[path][1]
+					assert.Equal(t, "limit=500&resourceVersion=0", list.Query.Encode())
+					assert.Equal(t, accept[0], list.Header.Get("Accept"))
+					seconds, err := strconv.Atoi(watch.Query.Get("timeoutSeconds"))
+					require.NoError(t, err)
+					assert.GreaterOrEqual(t, seconds, 300)
+					assert.Less(t, seconds, 600)
+					watch.Query.Del("timeoutSeconds")
+					assert.Equal(t, "allowWatchBookmarks=true&resourceVersion=2&watch=true", watch.Query.Encode())
+					assert.Equal(t, accept[1], watch.Header.Get("Accept"))
+					assert.Equal(t, over.watch == restclient.WatchWebSocket, watch.Header.Get("Origin") != "")
+				}
+				assert.NoError(t, w.stop())
+			})
+		})
+	}
+}
+
+// TestADayOfWatching: the server ends each watch when its time is up, and sends a bookmark a minute. In a day that makes
+// one list and some two hundred watches.
+func TestADayOfWatching(t *testing.T) {
+	for _, over := range ways {
+		t.Run(over.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, over, nil)
+				w.settings.MinWatchTimeout = 0
+				w.set("a", "1")
+				w.run()
+				for minute := range 24 * 60 {
+					time.Sleep(time.Minute)
+					w.each(func(c *collection) { c.source.SendBookmark() })
+					if minute%60 == 0 {
+						w.set(strconv.Itoa(minute%7), strconv.Itoa(minute))
+					}
+				}
+				synctest.Wait()
+				assert.NoError(t, w.judge())
+				for _, s := range w.subjects {
+					shot := s.Snapshot().Reflector
+					assert.Equal(t, 1, shot.Lists)
+					assert.Zero(t, shot.Failures)
+					assert.GreaterOrEqual(t, shot.Watches, 24*60/10)
+					assert.LessOrEqual(t, shot.Watches, 24*60/5+1)
+				}
+				assert.NoError(t, w.stop())
+			})
+		})
+	}
+}
+
+// TestPingsAreNoSignOfLife: a server whose library pings keeps the link alive and proves nothing about the watch behind it.
+// Without bookmarks a watch is replaced after three minutes all the same, which costs one request and loses nothing.
+func TestPingsAreNoSignOfLife(t *testing.T) {
+	for _, over := range ways {
+		if over.watch != restclient.WatchWebSocket {
+			continue
+		}
+		t.Run(over.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, over, nil)
+				w.each(func(c *collection) { c.pingEvery = 10 * time.Second })
+				w.set("a", "1")
+				w.run()
+				time.Sleep(10 * time.Minute)
+				w.set("b", "2")
+				synctest.Wait()
+				assert.NoError(t, w.judge())
+				for _, s := range w.subjects {
+					assert.Equal(t, 1, s.Snapshot().Reflector.Lists)
+					assert.Equal(t, 4, s.Snapshot().Reflector.Watches)
+				}
+				assert.NoError(t, w.stop())
+			})
+		})
+	}
+}
