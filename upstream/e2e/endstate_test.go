@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +20,15 @@ func (s endState) note(fact, value string) {
 		panic(fmt.Sprintf("fact %q is %q already and cannot become %q", fact, old, value))
 	}
 	s[fact] = value
+}
+
+// String lists the facts, one a line.
+func (s endState) String() string {
+	var text strings.Builder
+	for _, fact := range slices.Sorted(maps.Keys(s)) {
+		fmt.Fprintf(&text, "%s: %s\n", fact, s[fact])
+	}
+	return text.String()
 }
 
 // difference is one way in which orrery's end states are meant to differ from the original's.
@@ -47,8 +58,8 @@ func compare(original, ours endState, intended []difference) []string {
 		}
 	}
 	facts := map[string]bool{}
-	for _, facts2 := range []endState{original, ours} {
-		for fact := range facts2 {
+	for _, state := range []endState{original, ours} {
+		for fact := range state {
 			facts[fact] = true
 		}
 	}

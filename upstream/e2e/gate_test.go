@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionreviewv1 "k8s.io/api/admission/v1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -63,6 +65,10 @@ func newGate(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Inte
 	webhooks := client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err := webhooks.Create(t.Context(), config, metav1.CreateOptions{})
 	require.NoError(t, err)
+	t.Cleanup(func() {
+		err := webhooks.Delete(context.WithoutCancel(t.Context()), config.Name, metav1.DeleteOptions{})
+		assert.NoError(t, err, "without its server the gate would be shut for whoever uses the cluster next")
+	})
 	eventually(t, "the gate is in force", cp.Failed(), func() (bool, error) {
 		err := client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), probe, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		select {

@@ -50,14 +50,6 @@ func (tr *trial) createNetworkPolicy(namespace, name string) {
 	require.NoError(tr.t, err)
 }
 
-// freeConfigMap takes the finalizers off a ConfigMap.
-func (tr *trial) freeConfigMap(namespace, name string) {
-	tr.t.Helper()
-	_, err := tr.client.CoreV1().ConfigMaps(namespace).Patch(tr.ctx, name, types.MergePatchType,
-		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	require.NoError(tr.t, err)
-}
-
 // runPod creates a pod and waits until it runs on the fake node. delay is how long the node then takes to end it, such
 // as "3s"; grace is the pod's terminationGracePeriodSeconds.
 func (tr *trial) runPod(namespace, name, delay string, grace int64, finalizers ...string) {
@@ -88,10 +80,10 @@ func (tr *trial) endPod(namespace, name string) {
 	require.NoError(tr.t, err)
 }
 
-// freePod takes the finalizers off a pod.
-func (tr *trial) freePod(namespace, name string) {
+// free takes the finalizers off an object.
+func (tr *trial) free(resource schema.GroupVersionResource, namespace, name string) {
 	tr.t.Helper()
-	_, err := tr.client.CoreV1().Pods(namespace).Patch(tr.ctx, name, types.MergePatchType,
+	_, err := tr.dynamic.Resource(resource).Namespace(namespace).Patch(tr.ctx, name, types.MergePatchType,
 		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	require.NoError(tr.t, err)
 }

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // forbidDeletion makes a policy by which the objects of one name and type in one namespace cannot be deleted, and waits
@@ -59,4 +60,45 @@ func (tr *trial) allowDeletion(namespace string) {
 	admission := tr.client.AdmissionregistrationV1()
 	require.NoError(tr.t, admission.ValidatingAdmissionPolicyBindings().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
 	require.NoError(tr.t, admission.ValidatingAdmissionPolicies().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+}
+
+// askNobody has the server ask a webhook that does not exist before it deletes objects of a type in one namespace, and
+// waits until that is in force. lift takes it back.
+func (tr *trial) askNobody(namespace string, resource schema.GroupVersionResource) (lift func()) {
+	tr.t.Helper()
+	config := &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "nobody.example.com",
+			// Nobody listens on this port, and nobody without special rights can.
+			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/")},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{admissionv1.Delete},
+				Rule: admissionv1.Rule{
+					APIGroups:   []string{resource.Group},
+					APIVersions: []string{resource.Version},
+					Resources:   []string{resource.Resource},
+				},
+			}},
+			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
+			FailurePolicy:           ptr.To(admissionv1.Fail),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+	webhooks := tr.client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := webhooks.Create(tr.ctx, config, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.eventually("the webhook would be asked", func() (bool, error) {
+		err := tr.dynamic.Resource(resource).Namespace(namespace).
+			Delete(tr.ctx, "kube-root-ca.crt", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		if apierrors.IsInternalError(err) {
+			return true, nil
+		}
+		return false, err
+	})
+	return func() {
+		tr.t.Helper()
+		require.NoError(tr.t, webhooks.Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+	}
 }

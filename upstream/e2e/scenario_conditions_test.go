@@ -33,15 +33,13 @@ func TestFinalizerOfContent(t *testing.T) {
 		tr.awaitCondition("finalizer", corev1.NamespaceFinalizersRemaining)
 		tr.noteNamespace("while finalizers remain", "finalizer")
 
-		tr.freeConfigMap("finalizer", "held-1")
-		tr.freeConfigMap("finalizer", "held-2")
+		tr.free(configMaps, "finalizer", "held-1")
+		tr.free(configMaps, "finalizer", "held-2")
 		tr.awaitMessage("finalizer", corev1.NamespaceContentRemaining,
 			"Some resources are remaining: widgets.finalizer.example.com has 1 resource instances")
 		tr.noteNamespace("when some have been taken off", "finalizer")
 
-		_, err := tr.dynamic.Resource(widgets).Namespace("finalizer").Patch(tr.ctx, "held-3", types.MergePatchType,
-			[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		require.NoError(tr.t, err)
+		tr.free(widgets, "finalizer", "held-3")
 		tr.awaitGone("finalizer")
 	})
 }
@@ -105,6 +103,41 @@ func TestPolicyDeniesDeletion(t *testing.T) {
 		tr.noteNamespace("while it is denied", "denied")
 		tr.allowDeletion("denied")
 		tr.awaitGone("denied")
+	})
+}
+
+// An admission webhook that must be asked and does not answer: nothing of the type can be deleted.
+func TestWebhookIsDown(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		tr.createNamespace("webhook")
+		tr.createConfigMap("webhook", "content")
+		tr.createSecret("webhook", "content")
+		lift := tr.askNobody("webhook", configMaps)
+
+		tr.deleteNamespace("webhook")
+		tr.awaitCondition("webhook", corev1.NamespaceDeletionContentFailure)
+		tr.noteNamespace("while nobody answers", "webhook")
+		lift()
+		tr.awaitGone("webhook")
+	})
+}
+
+// A custom type is removed while a namespace with objects of it is being deleted.
+func TestTypeIsRemoved(t *testing.T) {
+	t.Parallel()
+	tryEach(t, onSharedCluster, func(tr *trial) {
+		widgets := tr.createCustomType("removed.example.com", "widgets", "Widget")
+		tr.createNamespace("type-removed")
+		tr.createConfigMap("type-removed", "content")
+		tr.createCustom(widgets, "Widget", "type-removed", "held", holdingFinalizer)
+
+		tr.deleteNamespace("type-removed")
+		tr.awaitCondition("type-removed", corev1.NamespaceFinalizersRemaining)
+		tr.noteNamespace("while an object is held", "type-removed")
+		require.NoError(tr.t, tr.dynamic.Resource(crdResource).Delete(tr.ctx, "widgets.removed.example.com", metav1.DeleteOptions{}))
+		tr.free(widgets, "type-removed", "held")
+		tr.awaitGone("type-removed")
 	})
 }
 

@@ -78,7 +78,7 @@ func TestRecreatedNamespace(t *testing.T) {
 		_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "again"}}, metav1.CreateOptions{})
 		tr.state.note("creating it again while it is being deleted", string(apierrors.ReasonForError(err)))
 
-		tr.freeConfigMap("again", "held")
+		tr.free(configMaps, "again", "held")
 		tr.eventually("the namespace can be created again", func() (bool, error) {
 			_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "again"}}, metav1.CreateOptions{})
 			return err == nil, err

@@ -44,7 +44,7 @@ func TestControllerIsKilled(t *testing.T) {
 		require.Contains(tr.t, tr.namespace("interrupted").Spec.Finalizers, corev1.FinalizerKubernetes)
 		tr.createNamespace("meanwhile")
 		tr.deleteNamespace("meanwhile")
-		tr.freeConfigMap("held", "held")
+		tr.free(configMaps, "held", "held")
 
 		require.NoError(tr.t, tr.cluster.StartController(talkative(tr.cluster.subject)...))
 		for _, name := range []string{"interrupted", "held", "meanwhile"} {
@@ -73,7 +73,7 @@ func TestAPIServerIsRestarted(t *testing.T) {
 		tr.cluster.KillAPIServer()
 		gate.Open()
 		require.NoError(tr.t, tr.cluster.StartAPIServer(tr.ctx))
-		tr.freeConfigMap("held", "held")
+		tr.free(configMaps, "held", "held")
 		tr.awaitGone("interrupted")
 		tr.awaitGone("held")
 		tr.createNamespace("after-crash")

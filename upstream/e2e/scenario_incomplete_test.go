@@ -15,20 +15,23 @@ import (
 
 var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// An APIService that points nowhere: what its group holds cannot be seen, so the namespace must not be finalized. The
-// content of the other groups goes. When the APIService is removed, the namespace goes.
+// Two APIServices that point nowhere: what their groups hold cannot be seen, so the namespace must not be finalized. The
+// content of the other groups goes. When the APIServices are removed, the namespace goes.
 func TestUnavailableAPIService(t *testing.T) {
 	tryEach(t, onOwnCluster, func(tr *trial) {
 		tr.createNamespace("partial")
 		tr.createConfigMap("partial", "content")
 		tr.createSecret("partial", "content")
 		tr.createNowhereAPIService("nowhere.example.com")
+		tr.createNowhereAPIService("elsewhere.example.com")
 
 		tr.deleteNamespace("partial")
 		tr.awaitCondition("partial", corev1.NamespaceDeletionDiscoveryFailure)
-		tr.noteNamespace("while a group cannot be discovered", "partial")
+		tr.noteNamespace("while groups cannot be discovered", "partial")
 
-		require.NoError(tr.t, tr.dynamic.Resource(apiServices).Delete(tr.ctx, "v1.nowhere.example.com", metav1.DeleteOptions{}))
+		for _, name := range []string{"v1.nowhere.example.com", "v1.elsewhere.example.com"} {
+			require.NoError(tr.t, tr.dynamic.Resource(apiServices).Delete(tr.ctx, name, metav1.DeleteOptions{}))
+		}
 		tr.awaitGone("partial")
 	})
 }

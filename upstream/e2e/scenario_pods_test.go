@@ -85,7 +85,7 @@ func TestPodWithFinalizer(t *testing.T) {
 		tr.awaitConditions("pods-held")
 		tr.noteNamespace("while a pod is held", "pods-held")
 		tr.endPod("pods-held", "held")
-		tr.freePod("pods-held", "held")
+		tr.free(pods, "pods-held", "held")
 		tr.awaitGone("pods-held")
 		tr.noteOrder(left, "pods/held", "networkpolicies/isolation")
 	})

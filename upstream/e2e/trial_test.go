@@ -51,6 +51,7 @@ func tryEach(t *testing.T, where venue, scenario func(*trial)) {
 	// Cleanups of a test run after its parallel parts have ended.
 	t.Cleanup(func() {
 		original, ours := outcomes[BuiltIn().Name], outcomes[Orrery().Name]
+		t.Logf("what it came to with orrery:\n%s", ours)
 		if t.Failed() || len(original) == 0 || len(ours) == 0 {
 			return // failed already, or -run selected one subject only
 		}
@@ -106,7 +107,9 @@ func (tr *trial) eventually(what string, probe func() (bool, error)) {
 	tr.t.Helper()
 	eventually(tr.t, what, tr.cluster.Failed(), func() (bool, error) {
 		tr.t.Helper()
-		require.NoError(tr.t, tr.cluster.Controller().Err(), "while waiting until "+what)
+		if controller := tr.cluster.Controller(); controller != nil {
+			require.NoError(tr.t, controller.Err(), "while waiting until "+what)
+		}
 		return probe()
 	})
 }
@@ -193,6 +196,9 @@ func (tr *trial) explainFailure(namespace string) {
 		object.ManagedFields = nil
 		text, err := yaml.Marshal(object)
 		tr.t.Logf("namespace %s (%v):\n%s", namespace, err, text)
+	}
+	if tr.cluster.Controller() == nil {
+		return // the test runs the controller itself, and shows what that said
 	}
 	tr.t.Logf("what the controller said about %s:\n%s", namespace, tr.saidAbout(namespace))
 	tr.t.Logf("the last that it said:\n%s", tr.cluster.Controller().Tail())

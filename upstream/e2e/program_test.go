@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/controlplane"
+)
+
+// program is one run of bin/orrery, with all that it printed.
+type program struct {
+	*controlplane.Process
+
+	t       *testing.T
+	logFile string
+}
+
+// runOrrery starts "orrery run" as the user of a kubeconfig file. It is killed at the end of the test if it still runs.
+func runOrrery(t *testing.T, kubeconfig string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, logFile: filepath.Join(t.TempDir(), "orrery.log")}
+	var err error
+	p.Process, err = Orrery().start(kubeconfig, p.logFile, args...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("orrery run %s printed:\n%s", strings.Join(args, " "), p.Output())
+		}
+	})
+	return p
+}
+
+// Output is all that the program has printed so far.
+func (p *program) Output() string {
+	p.t.Helper()
+	data, err := os.ReadFile(p.logFile)
+	require.NoError(p.t, err)
+	return string(data)
+}
+
+// AwaitOutput waits until the program has printed a line that contains all the parts.
+func (p *program) AwaitOutput(parts ...string) {
+	p.t.Helper()
+	eventually(p.t, "orrery prints "+strings.Join(parts, " ... "), p.Done(), func() (bool, error) {
+		return p.printed(parts), nil
+	})
+}
+
+// RequireOutput checks that the program has printed a line that contains all the parts.
+func (p *program) RequireOutput(parts ...string) {
+	p.t.Helper()
+	require.True(p.t, p.printed(parts), "no line contains %q", parts)
+}
+
+func (p *program) printed(parts []string) bool {
+	p.t.Helper()
+	for line := range strings.Lines(p.Output()) {
+		if containsAll(line, parts) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAll(line string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(line, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// Interrupt is Ctrl-C.
+func (p *program) Interrupt() { p.Signal(syscall.SIGINT) }
+
+// Running tells whether the program has not ended.
+func (p *program) Running() bool {
+	select {
+	case <-p.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// AwaitExit waits for the program's end and returns its exit code.
+func (p *program) AwaitExit() int {
+	p.t.Helper()
+	eventually(p.t, "orrery ends", nil, func() (bool, error) { return !p.Running(), nil })
+	return p.ExitCode()
+}
+
+// onVacant prepares a trial on the control plane without a namespace controller, and the kubeconfig file with which a
+// test runs orrery there.
+func onVacant(t *testing.T) (tr *trial, kubeconfig string) {
+	t.Helper()
+	cp := onVacantCluster(t)
+	kubeconfig, err := cp.KubeconfigFor(controllerIdentity)
+	require.NoError(t, err)
+	return newTrial(t, &Cluster{ControlPlane: cp, subject: Orrery()}, endState{}), kubeconfig
+}
