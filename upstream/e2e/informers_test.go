@@ -1,0 +1,233 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+	"orrery/upstream/controlplane"
+)
+
+// TestInformersThroughDisturbances runs informers of typed objects, of heads and of whole documents, over both watch
+// transports, while somebody writes without pause and kube-apiserver is restarted, killed and robbed of its history.
+// When the writing is over every store equals what client-go lists, and the history that each handler was told leads to
+// the same: those that were there from the start, and those that joined between the disturbances.
+func TestInformersThroughDisturbances(t *testing.T) {
+	for name, config := range map[string]controlplane.Config{
+		"as it comes": {},
+		"an old one":  {DisableWatchCache: true, APIServerArgs: []string{"--feature-gates=WatchList=false"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config.Log = t.Output()
+			cp, err := controlplane.Start(t.Context(), config)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+			disturb(t, cp, !config.DisableWatchCache)
+		})
+	}
+}
+
+// disturb does all that. streams tells whether the server has streaming lists.
+func disturb(t *testing.T, cp *controlplane.ControlPlane, streams bool) {
+	source := newWriters(t, cp)
+	source.fill()
+	over := map[restclient.WatchTransport]*observers{}
+	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+		over[transport] = startObservers(t, cp, transport)
+	}
+	stopWriting := source.start()
+	for _, disturbance := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"restart of kube-apiserver", cp.RestartAPIServer},
+		{"compaction of etcd", func(ctx context.Context) error {
+			_, err := cp.CompactEtcd(ctx)
+			return err
+		}},
+		{"crash of kube-apiserver", func(ctx context.Context) error {
+			cp.KillAPIServer()
+			return cp.StartAPIServer(ctx)
+		}},
+		{"loss of history", cp.ForgetHistory},
+	} {
+		time.Sleep(writingTime)
+		t.Log(disturbance.name)
+		require.NoError(t, disturbance.do(t.Context()))
+		for _, o := range over {
+			o.join(t) // in the middle of whatever is going on
+		}
+		source.awaitWrites(t, cp)
+	}
+	time.Sleep(writingTime)
+	stopWriting()
+
+	for transport, o := range over {
+		o.awaitEqual(t, cp, source)
+		for _, w := range o.watched {
+			shot := w.snapshot()
+			t.Logf("%s over %s: %d objects, %d lists, %d watches, %d events, %d bookmarks", w.name(), transport,
+				shot.Objects, shot.Reflector.Lists, shot.Reflector.Watches, shot.Reflector.Events, shot.Reflector.Bookmarks)
+			assert.Equal(t, streams, shot.Reflector.StreamingList, "%s: streaming lists are used where they are offered", w.name())
+			assert.Zero(t, shot.ProcessErrors, "%s: %v", w.name(), shot.LastProcessError)
+			assert.Zero(t, shot.Reflector.StoreErrors, "%s: %v", w.name(), shot.Reflector.LastStoreError)
+		}
+		o.stop(t)
+	}
+	assert.Empty(t, goroutinesOf("orrery/informer", "orrery/deltafifo", "orrery/restclient"), "informers that have ended leave nothing")
+}
+
+// writingTime is how long writers are left in peace between disturbances. Nothing depends on it but how much happens.
+const writingTime = 2 * time.Second
+
+// observers are three informers over one client.
+type observers struct {
+	client      *restclient.Client
+	connections atomic.Int64 // that are open
+	informers   informer.SharedInformerFactory
+	watched     []watched
+}
+
+func startObservers(t *testing.T, cp *controlplane.ControlPlane, transport restclient.WatchTransport) *observers {
+	t.Helper()
+	o := &observers{}
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: cp.Kubeconfig()})
+	require.NoError(t, err)
+	config.WatchTransport = transport
+	config.Dial = o.dial
+	o.client, err = restclient.New(config)
+	require.NoError(t, err)
+	// Whatever fails, the informers end before the control plane does.
+	t.Cleanup(func() { o.informers.Shutdown() })
+
+	o.watched = []watched{
+		observe(o, restclient.Typed[*api.Namespace](o.client, api.NamespacesResource, "")),
+		observe(o, restclient.Metadata(o.client, configMaps, "")),
+		observe(o, restclient.Dynamic(o.client, widgets, "")),
+		observe(o, restclient.Dynamic(o.client, configMaps, "")), // a type whose items do not say in lists what they are
+	}
+	o.join(t)
+	require.NoError(t, o.informers.Start(context.WithoutCancel(t.Context())))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, o.informers.WaitForCacheSync(ctx))
+	return o
+}
+
+// dial counts connections.
+func (o *observers) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	o.connections.Add(1)
+	return &countedConn{Conn: conn, open: &o.connections}, nil
+}
+
+type countedConn struct {
+	net.Conn
+	open   *atomic.Int64
+	closed atomic.Bool
+}
+
+func (c *countedConn) Close() error {
+	if !c.closed.Swap(true) {
+		c.open.Add(-1)
+	}
+	return c.Conn.Close()
+}
+
+// join adds a handler to every informer.
+func (o *observers) join(t *testing.T) {
+	t.Helper()
+	for _, w := range o.watched {
+		require.NoError(t, w.join())
+	}
+}
+
+// awaitEqual waits until every store and every history is equal to what the server lists. The writing is over.
+func (o *observers) awaitEqual(t *testing.T, cp *controlplane.ControlPlane, source *writers) {
+	t.Helper()
+	for _, w := range o.watched {
+		want := source.list(t, w.resource())
+		var difference error
+		await(t, cp, fmt.Sprintf("%s equal the server", w.name()), func() error {
+			difference = w.compare(want)
+			return difference
+		})
+	}
+}
+
+// stop ends the informers and checks what is left.
+func (o *observers) stop(t *testing.T) {
+	t.Helper()
+	o.informers.Shutdown()
+	o.client.Close()
+	assert.Zero(t, o.client.Snapshot().Watches)
+	assert.Zero(t, o.client.Snapshot().InFlight)
+	assert.Zero(t, o.connections.Load(), "connections are open")
+}
+
+// patience is reached only by a test that fails.
+const patience = 2 * time.Minute
+
+// await asks until there is no error.
+func await(t *testing.T, cp *controlplane.ControlPlane, what string, check func() error) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-cp.Failed():
+			t.Fatalf("waiting until %s: the control plane failed: %v", what, cp.Err())
+		case <-deadline:
+			t.Fatalf("waiting until %s: %v", what, err)
+		}
+	}
+}
+
+// goroutinesOf returns the stacks in which one of the packages occurs, except for that of the test itself. A goroutine may
+// need a moment for its last instructions after somebody has been told of its end.
+func goroutinesOf(packages ...string) []string {
+	var found []string
+	for range 100 {
+		if found = stacksWith(packages); len(found) == 0 {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return found
+}
+
+func stacksWith(packages []string) []string {
+	buffer := make([]byte, 8<<20)
+	buffer = buffer[:runtime.Stack(buffer, true)]
+	var found []string
+	for _, stack := range strings.Split(string(buffer), "\n\n") {
+		for _, p := range packages {
+			if strings.Contains(stack, p) && !strings.Contains(stack, "stacksWith") {
+				found = append(found, stack)
+				break
+			}
+		}
+	}
+	return found
+}

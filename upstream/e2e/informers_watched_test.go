@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// watched is an informer of any type with its handlers.
+type watched interface {
+	name() string
+	resource() api.GroupVersionResource
+	join() error
+	snapshot() informer.Snapshot
+	// compare holds store and histories against what the server lists, by key.
+	compare(want map[string]document) error
+}
+
+// document is an object as JSON, decoded.
+type document map[string]any
+
+// watching is a watched informer.
+type watching[T informer.LabeledObject] struct {
+	*informer.SharedIndexInformer[T]
+	gvr           api.GroupVersionResource
+	recorders     []*informertest.Recorder
+	registrations []*informer.Registration
+}
+
+func observe[T informer.LabeledObject](o *observers, resource *restclient.Resource[T]) watched {
+	gvr := resource.GroupVersionResource()
+	shared := informer.InformerFor(&o.informers, gvr.Resource, func(time.Duration) *informer.SharedIndexInformer[T] {
+		return informer.NewSharedIndexInformer(resource, informer.Config[T]{
+			Name: fmt.Sprintf("%s as %T", gvr.Resource, *new(T)),
+			// Pages of 7, so that without a watch cache a list has several.
+			Reflector: reflector.Config[T]{PageSize: 7, Backoff: reflector.BackoffConfig{Max: 5 * time.Second}},
+		})
+	})
+	return &watching[T]{SharedIndexInformer: shared, gvr: gvr}
+}
+
+func (w *watching[T]) name() string                       { return w.Name() }
+func (w *watching[T]) resource() api.GroupVersionResource { return w.gvr }
+func (w *watching[T]) snapshot() informer.Snapshot        { return w.Snapshot() }
+
+// join adds a handler that records what it is told. The value of an object is its label.
+func (w *watching[T]) join() error {
+	recorder := &informertest.Recorder{}
+	registration, err := w.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
+		AddFunc: func(obj T, initial bool) {
+			recorder.Handle(informertest.Event{Kind: "add", Key: keyOf(obj), New: valueOf(obj), InitialList: initial})
+		},
+		UpdateFunc: func(old, obj T) {
+			recorder.Handle(informertest.Event{Kind: "update", Key: keyOf(obj), Old: valueOf(old), New: valueOf(obj)})
+		},
+		DeleteFunc: func(d informer.DeletedObject[T]) {
+			recorder.Handle(informertest.Event{Kind: "delete", Key: d.Key, Old: valueOf(d.Object), FinalStateUnknown: d.FinalStateUnknown})
+		},
+	})
+	w.recorders, w.registrations = append(w.recorders, recorder), append(w.registrations, registration)
+	return err
+}
+
+func keyOf(obj informer.LabeledObject) string {
+	key, _ := informer.MetaNamespaceKeyFunc(obj)
+	return key
+}
+
+func valueOf(obj informer.LabeledObject) string { return obj.GetLabels()[valueLabel] }
+
+func (w *watching[T]) compare(want map[string]document) error {
+	store := w.GetIndexer()
+	if have := store.Len(); have != len(want) {
+		return fmt.Errorf("the store has %d objects, the server %d", have, len(want))
+	}
+	values := map[string]string{}
+	for key, theirs := range want {
+		obj, found := store.GetByKey(key)
+		if !found {
+			return fmt.Errorf("%s is not in the store", key)
+		}
+		if err := w.compareObject(obj, theirs); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		values[key] = valueOf(obj)
+	}
+	for i, recorder := range w.recorders {
+		told, err := recorder.Replay()
+		if err != nil {
+			return fmt.Errorf("handler %d: %w", i, err)
+		}
+		if !reflect.DeepEqual(told, values) {
+			return fmt.Errorf("handler %d was told of %d objects, the server has %d, or with other values", i, len(told), len(values))
+		}
+		if !w.registrations[i].HasSynced() {
+			return fmt.Errorf("handler %d has not synced", i)
+		}
+	}
+	return nil
+}
+
+// compareObject compares what the informer's type has of an object with the whole of it.
+func (w *watching[T]) compareObject(obj T, theirs document) error {
+	ours, err := documentOf(obj)
+	if err != nil {
+		return err
+	}
+	switch any(obj).(type) {
+	case *api.PartialObjectMetadata:
+		ours, theirs = document{"metadata": ours["metadata"]}, document{"metadata": theirs["metadata"]}
+	case *api.Namespace: // the items of a list do not say of what kind they are
+		delete(ours, "kind")
+		delete(ours, "apiVersion")
+		theirs = document{"metadata": theirs["metadata"], "spec": theirs["spec"], "status": theirs["status"]}
+	}
+	if !reflect.DeepEqual(ours, theirs) {
+		return fmt.Errorf("the store has\n%v, the server\n%v", ours, theirs)
+	}
+	return nil
+}
+
+func documentOf(obj any) (document, error) {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	var d document
+	return d, json.Unmarshal(text, &d)
+}
