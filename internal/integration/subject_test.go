@@ -73,6 +73,8 @@ func configOf[T informer.LabeledObject](c *collection, s settings) informer.Conf
 			},
 		},
 		WatchErrorHandler: func(_ context.Context, err error) { c.note("! %s", describe(err)) },
+		// Decoders read from buffers that are used again: no object may keep a part of one.
+		MutationDetector: informer.MutationDetectorConfig[T]{Enabled: true, Period: time.Minute, OnMutation: func(err *informer.MutationError) { panic(err) }},
 	}
 }
 
