@@ -88,12 +88,13 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // Timeout tells whether a time limit passed.
 func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
 
-// Temporary makes a TransportError a net.Error. That is how packages that do not know this one, such as
-// informer/reflector, tell "no answer" from an answer, whatever it was that net/http met: some of its errors, those of
-// HTTP/2 among them, have no exported type. It tells whether another attempt may go better.
-func (e *TransportError) Temporary() bool {
+// Unreachable tells whether the server could not be reached, or the connection to it broke: the same request may go
+// better later, and nobody has refused anything. It is false where something has to be put right first, such as a
+// certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what
+// net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
+func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
-	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut:
+	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled:
 		return true
 	}
 	return false

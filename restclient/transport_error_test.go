@@ -58,16 +58,22 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// Packages that must not know this one tell a missing answer by the interface of the standard library.
-func TestTransportErrorIsANetError(t *testing.T) {
+// Packages that must not know this one ask for this method.
+func TestUnreachable(t *testing.T) {
 	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
-		var broken net.Error
-		require.ErrorAs(t, fmt.Errorf("while listing: %w", &TransportError{Kind: kind, Err: errors.New("?")}), &broken)
-		assert.Equal(t, kind == TimedOut, broken.Timeout())
+		err := fmt.Errorf("while listing: %w", &AttemptsError{Err: &TransportError{Kind: kind, Err: syscall.ENOENT}})
+		told, ok := errors.AsType[interface {
+			error
+			Unreachable() bool
+		}](err)
+		require.True(t, ok)
+		switch kind {
+		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled:
+			assert.True(t, told.Unreachable(), kind)
+		default:
+			assert.False(t, told.Unreachable(), "%d: waiting does not help", kind)
+		}
 	}
-	temporary := func(kind TransportErrorKind) bool { return (&TransportError{Kind: kind}).Temporary() }
-	assert.True(t, temporary(ConnectionLost))
-	assert.False(t, temporary(CertificateUnknown), "it is going to be the same certificate")
 }
 
 func TestTransportErrorText(t *testing.T) {

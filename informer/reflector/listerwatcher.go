@@ -11,6 +11,9 @@ import (
 // The contexts that it is given come from api.WithSingleAttempt: a failed request is to be reported at once and not
 // repeated, since the Reflector decides what follows from it and when.
 //
+// An error may say by a method Unreachable() bool whether the server could not be reached or the connection broke; see
+// [CauseOf] for what is made of others.
+//
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
 type ListerWatcher[T any] interface {

@@ -72,9 +72,19 @@ func CauseOf(err error) Cause {
 	return CauseUnknown
 }
 
-// isNetworkError tells whether err comes from the connection. HTTP and TLS clients, restclient among them, wrap what
-// they meet in a net.Error; the bare values occur when a body is read.
+// unreachable is an error of a client that knows whether the server could not be reached or the connection broke. That is
+// better than guessing by what it wraps: a missing file with a token in it is a syscall.Errno, too.
+type unreachable interface {
+	error
+	Unreachable() bool
+}
+
+// isNetworkError tells whether err comes from the connection. The HTTP client says so (restclient.TransportError). Others
+// wrap what they meet in a net.Error; the bare values occur when a body is read.
 func isNetworkError(err error) bool {
+	if told, ok := errors.AsType[unreachable](err); ok {
+		return told.Unreachable()
+	}
 	var network net.Error
 	var errno syscall.Errno
 	return errors.As(err, &network) || errors.As(err, &errno) ||

@@ -66,17 +66,21 @@ func TestCauseOf(t *testing.T) {
 		{"good order", io.EOF, CauseEnded},
 		{"garbage", errors.New("invalid character '<'"), CauseUnknown},
 		{"what only the HTTP client has a name for", errors.New("http2: server sent GOAWAY and closed the connection"), CauseUnknown},
-		{"the same, told by an interface", noAnswer{errors.New("http2: server sent GOAWAY and closed the connection")}, CauseUnreachable},
+		{"the same, from a client that knows", told{errors.New("http2: server sent GOAWAY and closed the connection"), true}, CauseUnreachable},
+		{"a file with a token that is not there", fmt.Errorf("watch: %w", told{syscall.ENOENT, false}), CauseUnknown},
 	} {
 		assert.Equal(t, test.want, CauseOf(test.err), test.name)
 	}
 }
 
-// noAnswer is an error as a client makes it that knows that there was no answer.
-type noAnswer struct{ error }
+// told is an error of a client that knows whether it is the connection's.
+type told struct {
+	error
+	unreachable bool
+}
 
-func (noAnswer) Timeout() bool   { return false }
-func (noAnswer) Temporary() bool { return true }
+func (e told) Unreachable() bool { return e.unreachable }
+func (e told) Unwrap() error     { return e.error }
 
 // TestRemedies pins the rules that matter most; TRANSITIONS.md shows the whole table.
 func TestRemedies(t *testing.T) {

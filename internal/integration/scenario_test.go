@@ -37,6 +37,7 @@ import (
 //	end [FAULT], error FAULT         end the open watches, cleanly or by torn, stalled or reset; send them an ERROR event
 //	bookmark, expire
 //	cut, silence, refuse, accept     faults of the links
+//	token missing|there      the credentials of the client
 //	join                     add a handler
 //	events, store            what the first handler was told since the last time; what the store holds
 //
@@ -116,6 +117,8 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 		s.server.Silence()
 	case "refuse", "accept":
 		s.server.Refuse(name == "refuse")
+	case "token":
+		s.token.missing.Store(args[0] == "missing")
 	case "events":
 		s.showEvents()
 	case "store":

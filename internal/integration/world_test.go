@@ -2,9 +2,14 @@ package integration_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
 	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +42,7 @@ type world struct {
 	server   *restclienttest.Server
 	client   *restclient.Client
 	settings settings
+	token    token
 	subjects []subject // after run
 
 	informers informer.SharedInformerFactory
@@ -58,6 +64,7 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	}
 	w.client = w.server.Client(func(cfg *restclient.Config) {
 		cfg.WatchTransport = over.watch
+		cfg.Credentials = &w.token
 		if change != nil {
 			change(cfg)
 		}
@@ -67,6 +74,20 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
 	return w
 }
+
+// token is credentials in a file that may be missing for a while.
+type token struct{ missing atomic.Bool }
+
+func (k *token) Apply(r *http.Request) error {
+	if k.missing.Load() {
+		return &fs.PathError{Op: "open", Path: "token", Err: syscall.ENOENT}
+	}
+	r.Header.Set("Authorization", "Bearer token")
+	return nil
+}
+
+func (k *token) Unauthorized(*http.Request)                   {}
+func (k *token) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
 // run starts the informers, each with one handler.
 func (w *world) run() {
