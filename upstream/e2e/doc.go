@@ -9,6 +9,22 @@
 //
 // [RunOfficialSpecs] runs Kubernetes' own specs for namespaces against such a cluster.
 //
+// The scenarios are tests in files of their own, one for each theme:
+//
+//	scenario_content_test.go      what a namespace can hold: nothing, much, custom types; many namespaces; an old name
+//	scenario_conditions_test.go   what holds a namespace up and what its conditions say: finalizers, policies, webhooks
+//	scenario_pods_test.go         pods go first
+//	scenario_incomplete_test.go   APIs that cannot be discovered, rights that are missing
+//	scenario_disturbance_test.go  controller killed, API server restarted and crashed, history forgotten
+//	scenario_requests_test.go     what a namespace costs
+//	scenario_run_test.go          the program: rehearsal, watches over websocket, signals
+//	scenario_mistakes_test.go     wrong certificates, credentials, rights and addresses
+//
+// A scenario notes facts on its way: each condition with reason and message, what is left of each type, what went
+// before what. The facts of both subjects must be the same, but for the differences that are listed by name in
+// differences_test.go, and each of those must show. So a difference that nobody intended fails the test, and so does
+// one that is documented and no longer true.
+//
 // # Guarantees
 //
 // The subject is the only namespace controller of its cluster. It may be killed and started again; nothing else is
@@ -26,7 +42,10 @@
 // # Testing
 //
 // The tests need bin/orrery, bin/controlplane and bin/conformance; "make e2e" in the repository's root builds them and
-// runs the tests.
+// runs the tests. One scenario, with the facts that it noted: go test ./e2e -v -run TestPodsGoFirst.
+//
+// Scenarios wait for conditions, with a deadline that only a failure reaches. When one fails it shows the namespace and
+// what the subject said about it.
 //
 // Next: package queue, where the reading order of the house begins.
 package e2e
