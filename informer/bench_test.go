@@ -150,3 +150,26 @@ func BenchmarkDispatchIdle(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLateJoin measures for how long a handler that comes late keeps events from being processed: the call that
+// adds it to an informer of many objects. Telling it of them happens beside the flow of events.
+func BenchmarkLateJoin(b *testing.B) {
+	for _, objects := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			inf := informer.NewSharedIndexInformer(newStream(objects, objects), informer.Config[head]{})
+			defer run(inf)()
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[head]{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := inf.ShutDownEventHandler(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"runtime"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -156,6 +157,26 @@ func TestFlushTakesOverFromOthers(t *testing.T) {
 		assert.Equal(t, []string{"1", "2"}, h.got())
 		p.stop()
 	})
+}
+
+// leaver is a handler that leaves its goroutine.
+type leaver struct{ numbers }
+
+func (*leaver) OnUpdate(_, _ *thing) { runtime.Goexit() }
+
+// TestNothingIsKeptForAHandlerThatLeft: nobody would ever empty its pipe.
+func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
+	p := newProcessor[*thing]("test", Batching, 0, nil)
+	p.start()
+	l, err := p.join(&leaver{}, HandlerOptions{}, nothing)
+	require.NoError(t, err)
+	p.append(event(1, false))
+	p.flush()
+	<-l.registration.ended
+	p.append(event(2, false))
+	p.flush()
+	assert.Empty(t, l.pipe.(*batchPipe[*thing]).waiting)
+	p.stop()
 }
 
 func TestEventsForNobodyAreNotKept(t *testing.T) {

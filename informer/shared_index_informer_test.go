@@ -255,6 +255,55 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 	})
 }
 
+// TestPanicInTheLoopHoldsNothingBack: events that were waiting for their batch when the loop panicked are told.
+func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
+	defer survivePanics()()
+	release := make(chan struct{})
+	inBubble(t, config{StoreTrace: &indexer.Trace{Added: func(key string) {
+		switch key {
+		case "first":
+			<-release // so that the others wait together
+		case "bad":
+			panic("a fault in a hook")
+		}
+	}}}, func(n *namespaces) {
+		release = make(chan struct{}) // of the bubble
+		h := n.handler()
+		n.start()
+		n.add("first")
+		n.add("good")
+		n.add("bad")
+		close(release)
+		synctest.Wait()
+		assert.Equal(t, &log{"add first", "add good"}, h)
+	})
+}
+
+// TestErrorsAreToldBeforeRunReturns: an informer that stops does not keep to itself what went wrong just before.
+func TestErrorsAreToldBeforeRunReturns(t *testing.T) {
+	refused := errors.New("refused")
+	told := 0
+	release := make(chan struct{})
+	inBubble(t, config{
+		Transform: func(*api.Namespace) (*api.Namespace, error) { return nil, refused },
+		WatchErrorHandler: func(context.Context, error) {
+			told++
+			<-release
+		},
+	}, func(n *namespaces) {
+		release = make(chan struct{}) // of the bubble
+		n.start()
+		for _, name := range []string{"a", "b", "c"} {
+			n.add(name)
+		}
+		n.cancel()
+		synctest.Wait()
+		close(release)
+		require.NoError(t, <-n.result)
+		assert.Equal(t, 3, told)
+	})
+}
+
 // TestPanicInTheReflectorIsSurvived: the ListerWatcher panics. After a second a new reflector lists.
 func TestPanicInTheReflectorIsSurvived(t *testing.T) {
 	defer survivePanics()()
