@@ -64,7 +64,7 @@ type Config struct {
 	FakeNodes int
 
 	// DisableWatchCache has kube-apiserver answer every list and watch from etcd, so that a compaction is felt at once
-	// (status 410) and streaming lists are refused.
+	// (status 410). Streaming lists are served all the same; --feature-gates=WatchList=false has them refused.
 	DisableWatchCache bool
 
 	// AuditPolicy is an audit policy in YAML. With one, kube-apiserver writes AuditLog. Default: no auditing.
