@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -72,6 +73,47 @@ func TestIndexersAreKeptUpToDate(t *testing.T) {
 		keys, err = n.GetIndexer().IndexKeys("team", "red")
 		require.NoError(t, err)
 		assert.Empty(t, keys)
+	})
+}
+
+func TestWhatIsSetBeforeTheStartHolds(t *testing.T) {
+	inBubble(t, config{Name: "spaces"}, func(n *namespaces) {
+		assert.Equal(t, "spaces", n.Name())
+		refused := errors.New("refused")
+		var told []error
+		require.NoError(t, n.SetWatchErrorHandler(func(_ context.Context, err error) { told = append(told, err) }))
+		n.source.SetStreamingList(informertest.StreamingRefused)
+		n.source.FailList(refused)
+		n.start()
+		require.Len(t, told, 1)
+		assert.ErrorIs(t, told[0], refused)
+	})
+}
+
+// TestRemovalInTheMiddleOfTheStore: a late handler is removed while it is told of a large store. It is told no more,
+// and the reading of the store ends, too.
+func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		for i := range 1000 {
+			n.source.Add(namespace(fmt.Sprint("n", i)))
+		}
+		n.start()
+		calls := 0
+		var r *informer.Registration
+		registered := make(chan struct{})
+		r = n.register(onAdd(func(*api.Namespace) {
+			<-registered
+			if calls++; calls == 300 {
+				assert.NoError(t, n.RemoveEventHandler(r))
+			}
+		}))
+		assert.Equal(t, informer.HandlerInfo{
+			Informer: "namespaces", Handler: "informer.ResourceEventHandlerFuncs[*orrery/restclient/api.Namespace]", ID: 1,
+		}, r.Info())
+		close(registered)
+		<-r.Ended()
+		assert.Equal(t, 300, calls)
+		assert.False(t, r.HasSynced())
 	})
 }
 
