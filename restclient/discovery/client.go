@@ -23,6 +23,13 @@ type Config struct {
 	// Timeout bounds each request, with its repetitions. 0 means DefaultTimeout, negative means none.
 	Timeout time.Duration
 
+	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
+	// A kube-apiserver answers before it knows of all custom resources and aggregated groups, and lists what it knows
+	// as if that were all. Whoever concludes from the absence of a type that there are no objects of it has to set
+	// this. Requests are sent once then: the answer to one that is repeated could come from a server that has been
+	// started since it was found ready.
+	OnlyWhenReady bool
+
 	// Margin and MaxAge are for [Cached], see there. 0 means DefaultMargin and DefaultMaxAge; a negative Margin means
 	// none, a negative MaxAge that nothing is kept.
 	Margin time.Duration

@@ -18,6 +18,12 @@ import (
 // deleted. Therefore, if a legacy document was not found, everything is asked for once more. (client-go also asks once
 // more after any other failure, and in the aggregated form, where the answer cannot change so soon.)
 func (c *Client) discover(ctx context.Context) (*found, error) {
+	if c.cfg.OnlyWhenReady {
+		ctx = api.WithSingleAttempt(ctx)
+		if err := c.ready(ctx); err != nil {
+			return nil, err
+		}
+	}
 	result, err := c.discoverOnce(ctx)
 	if err != nil || !result.lost() {
 		return result, err

@@ -27,6 +27,10 @@
 // A caller who must not go on without certain groups has to look into [ErrGroupDiscoveryFailed].Groups: the core group
 // may be among them on an old server.
 //
+// A server that has just been started lists what it knows so far as if that were all, custom resources missing
+// (kube-apiserver does, for a fraction of a second and more with many of them). Config.OnlyWhenReady keeps such an
+// answer from being taken for the whole.
+//
 // # Goroutines
 //
 // [Client] starts some for the documents of an old server, and they have ended when the method returns. [Cached] has
@@ -35,7 +39,7 @@
 //
 // # Failure
 //
-// Errors are those of package restclient, [*ErrGroupDiscoveryFailed], or [*UnexpectedAnswerError] for a server that
+// Errors are those of package restclient, [*ErrGroupDiscoveryFailed], [*NotReadyError], or [*UnexpectedAnswerError] for a server that
 // answers with something else (a login page, say). Package restclient has repeated what is worth repeating; here a
 // discovery is repeated only if a group vanished in the middle of it.
 //

@@ -145,6 +145,8 @@ func (s *fakeServer) answer(r *http.Request) (int, []byte) {
 		return refusal(code)
 	}
 	switch path {
+	case "/readyz":
+		return http.StatusOK, []byte("ok")
 	case "/api", "/apis":
 		return encode(s.document(path == "/api", r.Header.Get("Accept")))
 	default:
