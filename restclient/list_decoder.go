@@ -11,6 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
+var errNoBody = errors.New("there is nothing in it")
+
 // listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
 // one is looked at.
 type listDecoder[T Object] struct {
@@ -29,6 +31,9 @@ func decodeList[T Object](body io.Reader, limit int, codec codec[T]) (list *api.
 		codec:  codec,
 		stream: newStream(body, limit, "an item of the list"),
 		rest:   map[string]json.RawMessage{},
+	}
+	if _, err := d.stream.peek(); err == io.EOF {
+		return nil, false, errNoBody // the answer is complete: the connection did not break
 	}
 	if err := d.stream.expect('{'); err != nil {
 		return nil, false, err
