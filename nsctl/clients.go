@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orrery/restclient"
@@ -20,8 +21,8 @@ type NamespaceClient interface {
 // ContentClient reads and deletes the content of one namespace, by resource. Only heads of objects are asked
 // for: deleting needs names, and reporting needs finalizers.
 type ContentClient interface {
-	// DeleteCollection deletes everything in the collection. listed tells whether the server answered with what
-	// it found by a consistent read; found is that.
+	// DeleteCollection deletes everything in the collection. listed tells whether the server answered with all that
+	// it found by a consistent read; found is that. A nil error says that the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
 	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error
@@ -29,7 +30,8 @@ type ContentClient interface {
 	ListPods(ctx context.Context, namespace string) ([]*api.Pod, error)
 }
 
-// Discovery tells which namespaced resources there are. *discovery.Cached satisfies it.
+// Discovery tells which namespaced resources there are. *discovery.Cached satisfies it; its client must have
+// OnlyWhenReady set, or a server that is starting seems to have no custom resources, and their objects are left behind.
 type Discovery interface {
 	// PreferredNamespacedResources returns the resources of each group in its preferred version, as they were at
 	// notOlderThan or later. An error may come beside a partial answer.
@@ -47,7 +49,10 @@ func NewContentClient(client *restclient.Client) ContentClient { return restCont
 func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
 	found, listed, err := restclient.Metadata(c.client, gvr, namespace).DeleteCollection(ctx, opts, api.ListOptions{})
-	if err != nil || !listed {
+	if _, unreadable := errors.AsType[*restclient.DecodeError](err); unreadable {
+		return nil, false, nil // the server has accepted it; what it says of it is of no use, as that of a Status
+	}
+	if err != nil || !listed || found.Continue != "" {
 		return nil, false, err
 	}
 	return found.Items, true, nil

@@ -25,6 +25,10 @@ type cluster struct {
 	stale []string
 	// bareStatus are the types whose server answers a collection delete with nothing but a Status.
 	bareStatus []string
+	// answers are sent, with code 200, to the collection delete of a type, in place of the list.
+	answers map[string]string
+	// starting makes the server say that it is not ready, and list built-in groups only.
+	starting bool
 
 	mu sync.Mutex
 	// intercept is asked before each request is handled; an answer that is not nil is sent in place of it.
@@ -251,6 +255,8 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
+	case r.URL.Path == "/readyz":
+		c.serveReadyz(w)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		answer(w, 200, c.discover(r.URL.Path == "/api"))
 	case path[0] == "api" && len(path) == 3 && r.URL.Query().Get("watch") != "":
@@ -268,10 +274,21 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (c *cluster) serveReadyz(w http.ResponseWriter) {
+	if c.starting {
+		http.Error(w, "[-]poststarthook/crd-informer-synced failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
+		return
+	}
+	fmt.Fprint(w, "ok")
+}
+
 func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
 	groups := map[string][]string{}
 	for groupVersion := range c.types {
 		gv, _ := api.ParseGroupVersion(groupVersion)
+		if c.starting && strings.Contains(gv.Group, ".example") {
+			continue
+		}
 		if (gv.Group == "") == core {
 			groups[gv.Group] = append(groups[gv.Group], groupVersion)
 		}
@@ -425,6 +442,11 @@ func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 				deleted := api.NewTime(time.Now())
 				object.Metadata.DeletionTimestamp = &deleted
 			}
+		}
+		if body, ok := c.answers[resource]; ok && len(path) == 3 {
+			c.reapLocked(resource, namespace)
+			fmt.Fprint(w, body)
+			return
 		}
 		if len(path) == 4 || slices.Contains(c.bareStatus, resource) {
 			c.reapLocked(resource, namespace)

@@ -51,6 +51,9 @@ func (d *Deleter) discover(ctx context.Context, namespace *api.Namespace, found 
 	found.discoveryErr = err
 	resources, err := deletableResources(lists)
 	found.parseErr = err
+	if len(resources) == 0 && found.err() == nil {
+		found.discoveryErr = ErrNothingDiscovered
+	}
 	d.trace.discovered(namespace.Name, len(resources), found.discoveryErr)
 	return resources
 }

@@ -3,6 +3,7 @@ package nsctl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -98,8 +99,14 @@ func NewController(config Config) (*Controller, error) {
 		active:      map[string]time.Time{},
 	}
 	_, err := config.Informer.AddEventHandlerWithResyncPeriod(informer.ResourceEventHandlerFuncs[*api.Namespace]{
-		AddFunc:    func(namespace *api.Namespace, _ bool) { c.enqueue(namespace) },
-		UpdateFunc: func(_, namespace *api.Namespace) { c.enqueue(namespace) },
+		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace, c.gracePeriod) },
+		UpdateFunc: func(old, namespace *api.Namespace) {
+			if old.DeletionTimestamp != nil {
+				c.enqueue(namespace, max(c.gracePeriod, changePause))
+				return
+			}
+			c.enqueue(namespace, c.gracePeriod)
+		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
 	}, orDefault(config.ResyncPeriod, defaultResync))
 	if err != nil {
@@ -115,15 +122,24 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 	return value
 }
 
+// changePause is the least time between a change of a namespace that is in deletion already and the look at it.
+// Most of these changes are this controller's own reports: without a pause a report that differs from pass to pass
+// would call for the next pass at once, past the back-off.
+const changePause = time.Second
+
 // enqueue is the event handler: a namespace that is being deleted is looked at after the grace period. Of
 // several deadlines for one namespace the queue keeps the earliest.
-func (c *Controller) enqueue(namespace *api.Namespace) {
+func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	if namespace.DeletionTimestamp == nil {
 		return
 	}
-	c.trace.enqueued(namespace.Name, c.gracePeriod)
-	c.queue.AddAfter(namespace.Name, c.gracePeriod)
+	c.trace.enqueued(namespace, after)
+	c.queue.AddAfter(namespace.Name, after)
 }
+
+// ErrCutShort is what a pass ends with that was still under way when the drain timeout was over. It is a
+// context.Canceled.
+var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to finish was over: %w", context.Canceled)
 
 // Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and
 // returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
@@ -135,8 +151,8 @@ func (c *Controller) Run(ctx context.Context) {
 
 	// Passes outlive ctx: a namespace whose content is being deleted when the program is told to stop is
 	// brought to the end of its pass. abort cuts them short when that takes too long.
-	working, abort := context.WithCancel(context.WithoutCancel(ctx))
-	defer abort()
+	working, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abort(nil)
 	var pool wait.Group
 	for range c.workers {
 		pool.StartWithContext(working, func(working context.Context) {
@@ -146,12 +162,12 @@ func (c *Controller) Run(ctx context.Context) {
 
 	<-ctx.Done()
 	drainOver := time.AfterFunc(c.drain, func() {
-		abort()
+		abort(ErrCutShort)
 		c.queue.ShutDown()
 	})
 	defer drainOver.Stop()
 	c.queue.ShutDownWithDrain()
-	abort()
+	abort(nil)
 	pool.Wait()
 }
 
@@ -186,7 +202,11 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 	if err != nil || namespace.DeletionTimestamp == nil {
 		return nil // gone from the store, or a new one of that name
 	}
-	return c.deleter.Delete(ctx, name)
+	err = c.deleter.Delete(ctx, name)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // requeue plans the next pass after one that ended with err.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,6 @@ import (
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/discovery"
 )
 
 // running is a controller at work on a cluster.
@@ -38,7 +38,7 @@ func startController(t *testing.T, c *cluster, adjust func(*nsctl.Config, *nsctl
 	deleterConfig := nsctl.DeleterConfig{
 		Namespaces: namespaces,
 		Content:    nsctl.NewContentClient(client),
-		Discovery:  discovery.NewCached(discovery.New(client)),
+		Discovery:  newDiscovery(client),
 	}
 	if adjust != nil {
 		adjust(&config, &deleterConfig)
@@ -104,13 +104,13 @@ func TestControllerGracePeriodIsAFlag(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster()
 				c.addNamespace("ns", true, "kubernetes")
-				var after time.Duration
+				var after []time.Duration
 				started := time.Now()
 				var first time.Duration
 				r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 					config.GracePeriod = configured
 					config.Trace = &nsctl.Trace{
-						Enqueued: func(_ string, d time.Duration) { after = d },
+						Enqueued: func(_ *api.Namespace, d time.Duration) { after = append(after, d) },
 						PassStarted: func(string) {
 							if first == 0 {
 								first = time.Since(started)
@@ -120,13 +120,34 @@ func TestControllerGracePeriodIsAFlag(t *testing.T) {
 				})
 				time.Sleep(2 * time.Minute)
 				r.stop()
-				assert.Equal(t, want, after)
+				assert.Equal(t, want, after[0])
 				assert.Equal(t, want, nsctl.EffectiveGracePeriod(configured))
 				assert.GreaterOrEqual(t, first, want)
 				assert.Nil(t, c.namespace("ns"))
 			})
 		})
 	}
+}
+
+// Without a pause each report would call for the next pass, which has something else to report, at once and past the
+// back-off. (The original's fixed 5 s hide that.)
+func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		var refusals atomic.Int32
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/secrets") {
+				return status(500, api.ReasonInternalError, fmt.Sprintf("failure number %d", refusals.Add(1)))
+			}
+			return nil
+		})
+		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.GracePeriod = -1 })
+		time.Sleep(time.Minute)
+		r.stop()
+		assert.Greater(t, refusals.Load(), int32(20))
+		assert.Less(t, refusals.Load(), int32(80), "one a second, and the first few of the back-off")
+	})
 }
 
 func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
@@ -268,6 +289,7 @@ func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 		started := time.Now()
 		r.stop()
 		assert.Equal(t, 3*time.Second, time.Since(started))
+		assert.ErrorIs(t, end, nsctl.ErrCutShort)
 		assert.ErrorIs(t, end, context.Canceled)
 		assert.NotNil(t, c.namespace("ns"))
 	})

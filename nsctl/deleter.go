@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -71,7 +72,7 @@ func (d *Deleter) Delete(ctx context.Context, name string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return inDoing("reading the namespace", err)
 	}
 	if namespace.DeletionTimestamp == nil {
 		return nil
@@ -80,7 +81,7 @@ func (d *Deleter) Delete(ctx context.Context, name string) error {
 		return d.rehearse(ctx, namespace)
 	}
 	if namespace, err = d.markTerminating(ctx, namespace); err != nil {
-		return ignoreNotFound(err)
+		return ignoreNotFound(inDoing("setting the phase", err))
 	}
 	if finalized(namespace) {
 		return d.removeFinalized(ctx, namespace)
@@ -95,7 +96,7 @@ func (d *Deleter) Delete(ctx context.Context, name string) error {
 	if !slices.Contains(namespace.Spec.Finalizers, d.token) {
 		return nil
 	}
-	return ignoreNotFound(d.finalize(ctx, namespace))
+	return ignoreNotFound(inDoing("finalizing", d.finalize(ctx, namespace)))
 }
 
 // markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
@@ -130,7 +131,7 @@ func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace)
 	if api.IsConflict(err) {
 		return nil
 	}
-	return ignoreNotFound(err)
+	return ignoreNotFound(inDoing("deleting the finalized namespace", err))
 }
 
 // finalize removes this controller's token through the finalize subresource, and nobody else's.
@@ -163,9 +164,10 @@ func withoutToken(namespace *api.Namespace, token string) *api.Namespace {
 // updateConditions writes what the pass has found into the status, if that says anything new. A failure is
 // traced and does not stop the deletion: the conditions are for people, the content is what counts.
 func (d *Deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *findings) *api.Namespace {
+	written := false
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		conditions, changed := applyConditions(latest.Status.Conditions, found, time.Now())
-		if !changed {
+		if written = changed; !changed {
 			return latest, nil
 		}
 		reported := *latest
@@ -176,10 +178,18 @@ func (d *Deleter) updateConditions(ctx context.Context, namespace *api.Namespace
 		d.trace.conditionsFailed(namespace.Name, err)
 		return namespace
 	}
-	if updated != namespace {
+	if written {
 		d.trace.conditionsUpdated(namespace.Name, updated.Status.Conditions)
 	}
 	return updated
+}
+
+// inDoing says in an error what the request was for: the server's words do not always tell.
+func inDoing(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func ignoreNotFound(err error) error {

@@ -28,12 +28,17 @@ func newDeleter(t *testing.T, c *cluster, adjust ...func(*nsctl.DeleterConfig)) 
 	config := nsctl.DeleterConfig{
 		Namespaces: restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
 		Content:    nsctl.NewContentClient(client),
-		Discovery:  discovery.NewCached(discovery.New(client)),
+		Discovery:  newDiscovery(client),
 	}
 	for _, f := range adjust {
 		f(&config)
 	}
 	return nsctl.NewDeleter(config)
+}
+
+// newDiscovery is what cmd/orrery gives to its deleter.
+func newDiscovery(client *restclient.Client) nsctl.Discovery {
+	return discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}))
 }
 
 func newClient(t *testing.T, c *cluster) *restclient.Client {
@@ -66,10 +71,10 @@ func TestEmptyNamespaceCostsAtMost36Requests(t *testing.T) {
 		assert.Nil(t, c.namespace("empty"))
 		requests := c.log()
 		assert.LessOrEqual(t, len(requests), 36, "the original needs 68")
-		assert.Equal(t, "GET /api/v1/namespaces/empty", requests[0])
+		assert.Equal(t, []string{"GET /api/v1/namespaces/empty", "GET /readyz", "GET /api", "GET /apis"}, requests[:4])
 		assert.Equal(t, []string{"PUT /api/v1/namespaces/empty/status", "PUT /api/v1/namespaces/empty/finalize"}, requests[len(requests)-2:])
-		assert.Equal(t, "DELETE /api/v1/namespaces/empty/pods", requests[3], "pods go first, right after discovery")
-		for _, request := range requests[3 : len(requests)-2] {
+		assert.Equal(t, "DELETE /api/v1/namespaces/empty/pods", requests[4], "pods go first, right after discovery")
+		for _, request := range requests[4 : len(requests)-2] {
 			assert.True(t, strings.HasPrefix(request, "DELETE "), "%s: an empty answer needs no LIST", request)
 		}
 	})
@@ -117,6 +122,66 @@ func TestBareStatusAnswerGetsTheVerifyingList(t *testing.T) {
 		require.ErrorAs(t, err, &remaining)
 		assert.Contains(t, c.log(), "GET /apis/coordination.k8s.io/v1/namespaces/ns/leases")
 		assert.NotNil(t, c.namespace("ns"))
+	})
+}
+
+// Whatever else a server answers proves nothing either. The original does not look at it at all.
+func TestAnswerThatIsNoListGetsTheVerifyingList(t *testing.T) {
+	for name, body := range map[string]string{
+		"nothing": "", "text": "deleted", "an object": "{}", "an object of the type": `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`,
+		"a first page": `{"kind":"LeaseList","metadata":{"continue":"next"},"items":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				c.answers = map[string]string{"leases.coordination.k8s.io": body}
+				c.addNamespace("ns", true, "kubernetes")
+				c.put("leases.coordination.k8s.io", "ns", "held", withFinalizers("example.com/hold"))
+				deleter := newDeleter(t, c)
+				var remaining *nsctl.ResourcesRemainingError
+				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+				assert.NotNil(t, c.namespace("ns"))
+				c.release("leases.coordination.k8s.io", "ns", "held")
+				require.NoError(t, deleter.Delete(t.Context(), "ns"))
+				assert.Nil(t, c.namespace("ns"))
+			})
+		})
+	}
+}
+
+// A kube-apiserver that has just been started lists its built-in types as if there were no others. Whoever believes it
+// finalizes the namespace, and its custom objects stay behind in a namespace that is gone.
+func TestServerThatIsStartingIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types["gadgets.example/v1"] = []string{"gadgets"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("gadgets.gadgets.example", "ns", "g")
+		c.put("configmaps.", "ns", "a")
+		c.starting = true
+		deleter := newDeleter(t, c)
+		var notReady *discovery.NotReadyError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &notReady)
+		assert.Equal(t, []string{"configmaps./a", "gadgets.gadgets.example/g"}, c.left("ns"))
+		assert.Equal(t, "the API server is not ready: it is starting or stopping, and may not list all that it serves",
+			conditionOf(c.namespace("ns"), api.NamespaceDeletionDiscoveryFailure).Message)
+
+		c.starting = false
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Empty(t, c.left("ns"))
+		assert.Nil(t, c.namespace("ns"))
+	})
+}
+
+// A server that has namespaces has types that live in them. One that lists none is broken, not empty.
+func TestDiscoveryThatFindsNothingIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types = nil
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("configmaps.", "ns", "a")
+		assert.ErrorIs(t, newDeleter(t, c).Delete(t.Context(), "ns"), nsctl.ErrNothingDiscovered)
+		assert.Equal(t, api.ConditionTrue, conditionOf(c.namespace("ns"), api.NamespaceDeletionDiscoveryFailure).Status)
 	})
 }
 

@@ -26,7 +26,8 @@
 //   - The answer to deleting a collection lists what was found. An empty list proves the type empty, so an empty
 //     type costs one request instead of two; `events`, served under two groups, are handled once.
 //   - Discovery is kept until it is older than a deletion, or until a request shows that it is wrong. A partial
-//     answer is never kept.
+//     answer is never kept. A server that is just starting does not know all of its types yet and does not say so:
+//     it is asked whether it is ready first. The original takes its word, and then custom objects stay behind.
 //   - While pods remain, the conditions say so; the original reports that all content was removed (#138208).
 //   - An error while deleting pods ends the pass; the original goes on, and deletes the network policies of pods
 //     that still run.
@@ -37,10 +38,10 @@
 //
 // # Guarantees
 //
-// A namespace is finalized only after a pass in which discovery was complete, no request failed and nothing was
-// left. Only this controller's token is removed. Writes carry the resource version that they are based on, and a
-// namespace that was re-created under its old name is not written to on the old one's account. A namespace is
-// never in the hands of two workers.
+// A namespace is finalized only after a pass in which the server was ready, discovery complete, no request failed and
+// nothing was left. Only this controller's token is removed. Writes carry the resource version that they are based
+// on, and a namespace that was re-created under its old name is not written to on the old one's account. A
+// namespace is never in the hands of two workers.
 //
 // # Goroutines
 //

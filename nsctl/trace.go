@@ -10,8 +10,9 @@ import (
 // of them may be nil, and so may the pointer: that costs one branch. Hooks run on the goroutine that does the
 // work, several at a time; they must not block.
 type Trace struct {
-	// Enqueued: the namespace was seen in deletion and is going to be looked at after the delay.
-	Enqueued func(namespace string, after time.Duration)
+	// Enqueued: the namespace was seen in deletion and is going to be looked at after the delay. Called with each
+	// change of the namespace and each resync; it must not be changed.
+	Enqueued func(namespace *api.Namespace, after time.Duration)
 	// PassStarted: a worker begins a pass.
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
@@ -33,7 +34,7 @@ type Trace struct {
 	PassDone func(namespace string, took time.Duration, failures int, err error)
 }
 
-func (t *Trace) enqueued(namespace string, after time.Duration) {
+func (t *Trace) enqueued(namespace *api.Namespace, after time.Duration) {
 	if t != nil && t.Enqueued != nil {
 		t.Enqueued(namespace, after)
 	}

@@ -9,9 +9,11 @@ import (
 	"orrery/restclient/api"
 )
 
+var terminating = &api.Namespace{}
+
 // callAll calls every hook once.
 func callAll(t *Trace) {
-	t.enqueued("ns", time.Second)
+	t.enqueued(terminating, time.Second)
 	t.passStarted("ns")
 	t.discovered("ns", 30, nil)
 	t.typeDeleted("ns", api.PodsResource, 1, nil)
@@ -32,7 +34,7 @@ func TestHooksThatAreNotSetCostNoAllocation(t *testing.T) {
 func TestEveryHookIsCalled(t *testing.T) {
 	calls := 0
 	callAll(&Trace{
-		Enqueued:          func(string, time.Duration) { calls++ },
+		Enqueued:          func(*api.Namespace, time.Duration) { calls++ },
 		PassStarted:       func(string) { calls++ },
 		Discovered:        func(string, int, error) { calls++ },
 		TypeDeleted:       func(string, api.GroupVersionResource, int, error) { calls++ },

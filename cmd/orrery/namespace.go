@@ -44,9 +44,11 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 		controller, err := nsctl.NewController(nsctl.Config{
 			Informer: namespaceInformer,
 			Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
-				Namespaces:  namespaces,
-				Content:     nsctl.NewContentClient(shared.Client),
-				Discovery:   discovery.NewCached(discovery.New(shared.Client)),
+				Namespaces: namespaces,
+				Content:    nsctl.NewContentClient(shared.Client),
+				Discovery: discovery.NewCached(discovery.NewWithConfig(shared.Client, discovery.Config{
+					OnlyWhenReady: true, // a server that is starting does not list all types yet
+				})),
 				Concurrency: options.typeConcurrency,
 				DryRun:      options.dryRun,
 				Trace:       trace,

@@ -11,8 +11,8 @@
 // A line never holds a token, a key, a header or the content of an object. Lines go to one writer, whole, in
 // either of two formats: text for people, JSON for machines.
 //
-// Levels: info tells what changed and what went wrong; -v=1 adds each pass and each retry; -v=2 adds each
-// request, list and watch; -v=3 adds each event and each queue operation.
+// Levels: info tells what changed and what went wrong, the same news of a namespace once a minute; -v=1 adds each
+// pass and each retry; -v=2 adds each request, list and watch; -v=3 adds each event and each queue operation.
 //
 // # Goroutines
 //

@@ -42,7 +42,7 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
 			l.at(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
-				Str("resource_version", info.ResourceVersion).Dur("took_s", info.Duration).Msg("state received")
+				Str("resource_version", info.ResourceVersion).Dur("took_s", rounded(info.Duration)).Msg("state received")
 		},
 		StreamingListAbandoned: func(err error) {
 			l.at(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
@@ -53,14 +53,18 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		},
 		WatchEnded: func(info reflector.WatchInfo) {
 			event := l.at(verbosityRequests).Str("informer", name).Str("resource_version", info.ResourceVersion).
-				Int("events", info.Events).Dur("lasted_s", info.Lasted)
+				Int("events", info.Events).Dur("lasted_s", rounded(info.Lasted))
 			if info.Err != nil && !errors.Is(info.Err, io.EOF) {
 				event = event.Err(info.Err)
 			}
 			event.Msg("watch ended")
 		},
 		BackOff: func(delay time.Duration, err error) {
-			l.Warn().Str("informer", name).Dur("wait_s", delay).Err(err).Msg("list-watch failed, it is going to be repeated")
+			event := l.Warn()
+			if reflector.CauseOf(err) == reflector.CauseExpired {
+				event = l.at(verbosityPasses) // ordinary after a pause: the server keeps a few minutes of history
+			}
+			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, it is going to be repeated")
 		},
 		Expired: func(resourceVersion string, err error) {
 			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")

@@ -59,11 +59,12 @@ func New(config Config) *Logger {
 	writer := config.Writer
 	if config.Format != JSON {
 		writer = zerolog.ConsoleWriter{
-			Out:        config.Writer,
-			NoColor:    !config.Color,
-			TimeFormat: "15:04:05.000",
+			Out:         config.Writer,
+			NoColor:     !config.Color,
+			TimeFormat:  "15:04:05.000",
+			FieldsOrder: fieldsFirst,
 			FormatLevel: func(level any) string {
-				return fmt.Sprintf("%-5s", strings.ToUpper(fmt.Sprint(level)))
+				return paint(fmt.Sprintf("%-5s", strings.ToUpper(fmt.Sprint(level))), fmt.Sprint(level), config.Color)
 			},
 		}
 	}
@@ -71,6 +72,27 @@ func New(config Config) *Logger {
 		zero:      zerolog.New(zerolog.SyncWriter(writer)).With().Timestamp().Logger(),
 		verbosity: config.Verbosity,
 	}
+}
+
+// fieldsFirst is the order in which a line of text tells what it is about; other fields follow by name.
+var fieldsFirst = []string{"namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code", "condition", "reason", "detail", zerolog.ErrorFieldName}
+
+// levelColors are those of a terminal (ECMA-48): what needs a look stands out.
+var levelColors = map[string]string{"debug": "90", "info": "32", "warn": "33", "error": "31"}
+
+func paint(text, level string, color bool) string {
+	if !color || levelColors[level] == "" {
+		return text
+	}
+	return "\x1b[" + levelColors[level] + "m" + text + "\x1b[0m"
+}
+
+// rounded leaves what a person reads in a duration: milliseconds, or microseconds of one that is short.
+func rounded(d time.Duration) time.Duration {
+	if d < 10*time.Millisecond {
+		return d.Round(time.Microsecond)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // Info starts a line about something that changed.

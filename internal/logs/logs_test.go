@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -49,6 +51,10 @@ func messages(lines []map[string]any) []string {
 	return out
 }
 
+func namespace(name string) *api.Namespace {
+	return &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name, UID: "1"}}
+}
+
 func TestParseFormat(t *testing.T) {
 	for _, name := range []string{"text", "json"} {
 		format, err := logs.ParseFormat(name)
@@ -74,8 +80,8 @@ func TestTextIsOnePlainLine(t *testing.T) {
 func TestTheStoryOfADeletion(t *testing.T) {
 	story := func(l *logs.Logger) {
 		trace := l.Namespaces()
-		trace.Enqueued("a", 5*time.Second)
-		trace.Enqueued("a", 5*time.Second)
+		trace.Enqueued(namespace("a"), 5*time.Second)
+		trace.Enqueued(namespace("a"), 5*time.Second)
 		trace.PassStarted("a")
 		trace.Discovered("a", 30, nil)
 		trace.TypeDeleted("a", api.PodsResource, 2, nil)
@@ -93,7 +99,7 @@ func TestTheStoryOfADeletion(t *testing.T) {
 		trace.Finalized("a", errors.New("refused"))
 		trace.Finalized("a", nil)
 		trace.PassDone("a", time.Second, 0, nil)
-		trace.Enqueued("a", 5*time.Second)
+		trace.Enqueued(namespace("a"), 5*time.Second)
 	}
 	assert.Equal(t, []string{
 		"namespace is being deleted",
@@ -101,9 +107,7 @@ func TestTheStoryOfADeletion(t *testing.T) {
 		"content remains and needs time",
 		"cannot report conditions",
 		"pass failed, it is going to be repeated",
-		"discovery is incomplete, the namespace cannot be finalized yet",
 		"namespace finalized",
-		"namespace is being deleted",
 	}, messages(lines(t, 0, story)))
 
 	quiet := lines(t, 0, story)
@@ -115,6 +119,106 @@ func TestTheStoryOfADeletion(t *testing.T) {
 	assert.Equal(t, 3.0, quiet[4]["failures"])
 	assert.Len(t, lines(t, 1, story), 16)
 	assert.Len(t, lines(t, 3, story), 17)
+}
+
+// The event of the last report arrives when the namespace has gone, and a namespace that somebody else holds is looked at
+// for ever. Neither is another deletion; a new namespace of the old name is.
+func TestTheBeginningIsToldOnce(t *testing.T) {
+	begun := func(uids ...string) int {
+		told := lines(t, 0, func(l *logs.Logger) {
+			trace := l.Namespaces()
+			for _, uid := range uids {
+				ns := namespace("a")
+				ns.UID = uid
+				trace.Enqueued(ns, 0)
+				trace.PassDone("a", 0, 0, nil)
+			}
+		})
+		return len(told)
+	}
+	assert.Equal(t, 1, begun("1", "1", "1"))
+	assert.Equal(t, 2, begun("1", "1", "2", "2"))
+}
+
+func TestTheSameNewsIsToldOnceAMinute(t *testing.T) {
+	remaining, failed := &nsctl.ResourcesRemainingError{Estimate: 15}, errors.New("refused")
+	synctest.Test(t, func(t *testing.T) {
+		told := messages(lines(t, 0, func(l *logs.Logger) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			trace.Enqueued(namespace("b"), 0)
+			for range 5 * 60 / 8 {
+				trace.PassDone("a", 0, 0, remaining)
+				time.Sleep(8 * time.Second)
+			}
+			trace.PassDone("b", 0, 1, failed)
+			trace.PassDone("b", 0, 2, failed)
+			trace.PassDone("b", 0, 2, errors.New("refused in another way"))
+			trace.PassDone("b", 0, 3, failed)
+			trace.PassDone("b", 0, 0, nil)
+			trace.PassDone("b", 0, 1, failed)
+		}))
+		assert.Equal(t, 5, count(told, "content remains and needs time"))
+		assert.Equal(t, 4, count(told, "pass failed, it is going to be repeated"))
+	})
+}
+
+func count(lines []string, wanted string) int {
+	n := 0
+	for _, line := range lines {
+		if line == wanted {
+			n++
+		}
+	}
+	return n
+}
+
+// What is remembered of namespaces that have gone does not grow with their number.
+func TestManyDeletionsAreNotRemembered(t *testing.T) {
+	var out bytes.Buffer
+	trace := logs.New(logs.Config{Writer: &out}).Namespaces()
+	deletion := func(i int) {
+		name := fmt.Sprintf("ns-%d", i)
+		trace.Enqueued(namespace(name), 0)
+		trace.PassDone(name, 0, 0, nil)
+	}
+	for i := range 5000 {
+		deletion(i)
+	}
+	out.Reset()
+	deletion(0)
+	assert.Contains(t, out.String(), "namespace is being deleted", "it was forgotten long ago")
+	out.Reset()
+	deletion(4999)
+	assert.Empty(t, out.String(), "this one just now")
+}
+
+func TestPassCutShortAndVanishedNamespace(t *testing.T) {
+	told := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		trace.PassDone("a", time.Second, 1, nsctl.ErrCutShort)
+		trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
+	})
+	assert.Equal(t, []string{"namespace is being deleted", "pass cut short, the next run begins it again"}, messages(told))
+}
+
+func TestExpiredPositionsAreOrdinary(t *testing.T) {
+	expired := api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired, Message: "too old resource version"})
+	story := func(l *logs.Logger) { l.Reflector("namespaces").BackOff(time.Second, expired) }
+	assert.Empty(t, lines(t, 0, story))
+	assert.Len(t, lines(t, 1, story), 1)
+}
+
+func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
+	var out bytes.Buffer
+	logs.New(logs.Config{Writer: &out}).Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+	})
+	assert.Contains(t, out.String(), "INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=SomeResourcesRemain detail=pods\n")
+	out.Reset()
+	logs.New(logs.Config{Writer: &out}).Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, errors.New("no"))
+	assert.Contains(t, out.String(), "namespace=a error=no failures=2 took_s=0.028\n")
 }
 
 func TestDryRunTellsWhatItWouldDelete(t *testing.T) {
@@ -145,9 +249,9 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"request waited for the client's own rate limit, see --kube-api-qps",
-		"the API server warns",
 		"the connection is not safe",
 	}, messages(lines(t, 0, story)))
+	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
 	assert.Len(t, lines(t, 1, story), 4)
 	assert.Len(t, lines(t, 2, story), 6)
 }

@@ -3,8 +3,9 @@ package logs
 import (
 	"errors"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
@@ -12,7 +13,7 @@ import (
 
 // Namespaces returns hooks that tell how the deletion of namespaces goes.
 func (l *Logger) Namespaces() *nsctl.Trace {
-	log := &namespaceLog{Logger: l, known: map[string]bool{}}
+	log := &namespaceLog{Logger: l, stories: newStories()}
 	return &nsctl.Trace{
 		Enqueued:          log.enqueued,
 		PassStarted:       log.passStarted,
@@ -27,36 +28,18 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 	}
 }
 
-// namespaceLog says that a namespace is being deleted once, not with each event that it causes.
+// namespaceLog tells the story of each deletion.
 type namespaceLog struct {
 	*Logger
-
-	// mu guards known.
-	mu    sync.Mutex
-	known map[string]bool
+	stories *stories
 }
 
-// isNew remembers the namespace and tells whether it was not known before.
-func (l *namespaceLog) isNew(namespace string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	known := l.known[namespace]
-	l.known[namespace] = true
-	return !known
-}
-
-func (l *namespaceLog) forget(namespace string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.known, namespace)
-}
-
-func (l *namespaceLog) enqueued(namespace string, after time.Duration) {
-	if l.isNew(namespace) {
-		l.Info().Str("namespace", namespace).Dur("first_look_in_s", after).Msg("namespace is being deleted")
+func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
+	if l.stories.begin(namespace.Name, namespace.UID) {
+		l.Info().Str("namespace", namespace.Name).Dur("first_look_in_s", after).Msg("namespace is being deleted")
 		return
 	}
-	l.at(verbosityPasses).Str("namespace", namespace).Dur("next_look_in_s", after).Msg("namespace has changed")
+	l.at(verbosityPasses).Str("namespace", namespace.Name).Dur("next_look_in_s", after).Msg("namespace has changed")
 }
 
 func (l *namespaceLog) passStarted(namespace string) {
@@ -65,7 +48,8 @@ func (l *namespaceLog) passStarted(namespace string) {
 
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	if err != nil {
-		l.Warn().Str("namespace", namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
+		// What the pass ends with tells everybody.
+		l.at(verbosityPasses).Str("namespace", namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
 		return
 	}
 	l.at(verbosityPasses).Str("namespace", namespace).Int("types", types).Msg("resource types discovered")
@@ -106,6 +90,9 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 }
 
 func (l *namespaceLog) conditionsFailed(namespace string, err error) {
+	if api.IsNotFound(err) {
+		return // somebody else has finalized it
+	}
 	l.Warn().Str("namespace", namespace).Err(err).Msg("cannot report conditions")
 }
 
@@ -122,14 +109,25 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	var remaining *nsctl.ResourcesRemainingError
 	switch {
 	case err == nil:
-		l.forget(namespace)
-		l.at(verbosityPasses).Str("namespace", namespace).Dur("took_s", took).Msg("pass done")
+		l.stories.end(namespace)
+		l.at(verbosityPasses).Str("namespace", namespace).Dur("took_s", rounded(took)).Msg("pass done")
 	case errors.As(err, &remaining):
-		l.Info().Str("namespace", namespace).Dur("took_s", took).Int64("estimate_s", remaining.Estimate).
+		l.news(zerolog.InfoLevel, namespace, "remaining").Str("namespace", namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
+	case errors.Is(err, nsctl.ErrCutShort):
+		l.Warn().Str("namespace", namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
 	default:
-		l.Warn().Str("namespace", namespace).Dur("took_s", took).Int("failures", failures).Err(err).Msg("pass failed, it is going to be repeated")
+		l.news(zerolog.WarnLevel, namespace, err.Error()).Str("namespace", namespace).Dur("took_s", rounded(took)).Int("failures", failures).
+			Err(err).Msg("pass failed, it is going to be repeated")
 	}
+}
+
+// news starts a line at the level if it tells something new of the namespace, and at -v1 if it was told a moment ago.
+func (l *namespaceLog) news(level zerolog.Level, namespace, news string) *zerolog.Event {
+	if l.stories.isNews(namespace, news) {
+		return l.zero.WithLevel(level)
+	}
+	return l.at(verbosityPasses)
 }
 
 // typeName is how kubectl calls a type: "pods", "deployments.apps". The conditions of a namespace write "pods.".

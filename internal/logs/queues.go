@@ -16,16 +16,16 @@ func (l *Logger) Queue(name string) *queue.Trace[string] {
 			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Msg("queued")
 		},
 		Delayed: func(e queue.Event[string], wait time.Duration) {
-			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("wait_s", wait).Msg("delayed")
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
 		},
 		Retried: func(key string, requeues int, wait time.Duration) {
-			l.at(verbosityPasses).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", wait).Msg("retry planned")
+			l.at(verbosityPasses).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
 		},
 		Got: func(e queue.Event[string], waited time.Duration) {
-			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", waited).Msg("taken by a worker")
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", rounded(waited)).Msg("taken by a worker")
 		},
 		Done: func(e queue.Event[string], worked time.Duration) {
-			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", worked).Msg("done")
+			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", rounded(worked)).Msg("done")
 		},
 	}
 }

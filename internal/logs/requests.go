@@ -15,7 +15,7 @@ func (l *Logger) Requests() *restclient.Trace {
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
 			event := l.at(verbosityRequests).Str("method", info.Method).Str("path", info.Path).
-				Int("code", result.Code).Dur("took_s", result.Duration)
+				Int("code", result.Code).Dur("took_s", rounded(result.Duration))
 			if result.Err != nil {
 				event = event.Err(result.Err)
 			}
@@ -23,11 +23,11 @@ func (l *Logger) Requests() *restclient.Trace {
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
 			l.at(verbosityPasses).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
-				Dur("wait_s", wait).Err(err).Msg("request is going to be repeated")
+				Dur("wait_s", rounded(wait)).Err(err).Msg("request is going to be repeated")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
 			if wait >= throttleNotice {
-				l.Warn().Str("method", info.Method).Str("path", info.Path).Dur("waited_s", wait).Msg("request waited for the client's own rate limit, see --kube-api-qps")
+				l.Warn().Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
 		Warning: (&warningLog{Logger: l, told: map[string]bool{}}).warn,
@@ -52,8 +52,8 @@ func (l *warningLog) warn(warning restclient.Warning) {
 	case !l.isNew(warning.Text):
 	case warning.Code == 0: // the client's own
 		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
-	default:
-		l.Warn().Str("warning", warning.Text).Msg("the API server warns")
+	default: // of types that are going to be removed, mostly: nothing that the operator of a controller could change
+		l.at(verbosityPasses).Str("warning", warning.Text).Msg("the API server warns")
 	}
 }
 
