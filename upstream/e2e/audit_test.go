@@ -40,10 +40,10 @@ func (r request) concerns(namespace string) bool {
 	return r.ObjectRef.Namespace == namespace || r.ObjectRef.Resource == "namespaces" && r.ObjectRef.Name == namespace
 }
 
-// discovers tells whether the request asks what resources there are.
+// discovers tells whether the request asks what resources there are, or whether the answer to that is complete.
 func (r request) discovers() bool {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	return path == "/api" || path == "/apis" ||
+	return path == "/api" || path == "/apis" || path == "/readyz" ||
 		r.ObjectRef.Resource == "" && (strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/"))
 }
 
