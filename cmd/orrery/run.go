@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/logs"
-	"orrery/restclient"
-	"orrery/restclient/api"
-	"orrery/restclient/discovery"
-	"orrery/restclient/kubeconfig"
 )
 
 func newRunCommand() *cobra.Command {
@@ -65,16 +60,15 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	if !selection.Selects(namespaceControllerName) {
 		return errNothingToRun
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	outlivePipes()
 	logger := logs.New(logs.Config{
-		Writer:    stderr,
+		Writer:    &lostReader{Writer: stderr, lost: stop},
 		Format:    logs.Format(options.logFormat),
 		Verbosity: options.verbosity,
 		Color:     wantsColor(stderr),
 	})
-	initializers := map[string]controllers.Initializer{
-		namespaceControllerName: startNamespaceController(options, logger),
-	}
-
 	ctx, release := untilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, what was in hand is left as it is")
 		os.Exit(exitInterrupted)
@@ -88,23 +82,35 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
 	if ctx.Err() != nil {
-		return nil // told to stop before it began
+		release()
+		logger.Info().Msg("stopped before it began")
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 
+	initializers := map[string]controllers.Initializer{
+		namespaceControllerName: startNamespaceController(options, logger),
+	}
+	err = runControllers(ctx, initializers, selection, controllers.Context{Client: client, Available: available}, options, logger)
+	if err != nil {
+		return err
+	}
+	release() // a second Ctrl-C has nothing left to cut short
+	logger.Info().Msg("stopped")
+	return nil
+}
+
+// runControllers starts what is selected and returns when the context has ended and everything has finished.
+func runControllers(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection, shared controllers.Context, options *runOptions, logger *logs.Logger) error {
 	// Informers end after the controllers: a controller that finishes what it has in hand reads their stores.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
-	informers := &informer.SharedInformerFactory{}
-	defer informers.Shutdown()
+	shared.Informers = &informer.SharedInformerFactory{}
+	defer shared.Informers.Shutdown()
 	defer stopInformers()
 
-	running, err := controllers.Start(ctx, informersCtx, initializers, selection, controllers.Context{
-		Client:    client,
-		Informers: informers,
-		Available: available,
-	})
+	running, err := controllers.Start(ctx, informersCtx, initializers, selection, shared)
 	if err != nil {
 		return err
 	}
@@ -121,55 +127,8 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	<-ctx.Done()
 	logger.Info().Dur("at_most_s", options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
 	running.Wait()
-	logger.Info().Msg("stopped")
 	return nil
 }
 
 // exitInterrupted is the exit code after a second Ctrl-C: 128 and the number of the signal, as shells have it.
 const exitInterrupted = 130
-
-// connect reads the configuration and makes the client. It does not send anything yet.
-func connect(options *runOptions, logger *logs.Logger) (*restclient.Client, error) {
-	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
-	if err != nil {
-		return nil, err
-	}
-	for _, warning := range info.Warnings {
-		if warning.Kind == kubeconfig.WarningInsecure {
-			continue // the client says so as well
-		}
-		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
-	}
-	config.QPS = options.qps * namespaceQPSFactor
-	config.Burst = options.burst * namespaceBurstFactor
-	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
-	config.UserAgent = "orrery/" + version
-	config.Trace = logger.Requests()
-	return restclient.New(config)
-}
-
-// firstAnswer bounds the requests that are made before anything is started: a server that does not answer is
-// reported, not waited for.
-const firstAnswer = 30 * time.Second
-
-// greet makes sure that the server answers, that we may watch namespaces, and finds out what resources there are.
-// Groups that are not available do not matter here: what needs them is told by the controllers.
-func greet(ctx context.Context, client *restclient.Client, logger *logs.Logger) (map[api.GroupVersionResource]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
-	defer cancel()
-	discoverer := discovery.New(client)
-	serverVersion, err := discoverer.ServerVersion(ctx)
-	if err != nil {
-		return nil, &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
-	}
-	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Msg("connected")
-	namespaces := restclient.Metadata(client, api.NamespacesResource, "")
-	if _, err := namespaces.List(ctx, api.ListOptions{Limit: 1}); err != nil && !api.IsNotFound(err) {
-		return nil, &startError{doing: "listing namespaces", server: client.Config().Host, err: err}
-	}
-	_, lists, err := discoverer.ServerGroupsAndResources(ctx)
-	if err != nil && len(lists) == 0 {
-		return nil, &startError{doing: "discovering resources", server: client.Config().Host, err: err}
-	}
-	return controllers.AvailableResources(lists), nil
-}

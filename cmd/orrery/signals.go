@@ -4,11 +4,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
 // untilSignal returns a context that ends with the first interrupt or termination signal. A second one calls
-// again, which does not return. release gives the signals back.
+// again, which does not return. release gives the signals back; it may be called more than once.
 func untilSignal(parent context.Context, again func()) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
@@ -27,9 +28,9 @@ func untilSignal(parent context.Context, again func()) (ctx context.Context, rel
 		case <-done:
 		}
 	}()
-	return ctx, func() {
+	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(done)
 		cancel()
-	}
+	})
 }

@@ -32,7 +32,8 @@ func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
 }
 
 // Do returns the result of a run. joined tells whether the run was under way already when Do was called, so that its
-// result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first.
+// result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first;
+// the last caller to leave a run stays until that has ended, too, which it does soon.
 func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -91,7 +92,9 @@ func (f *Flight[T]) wait(ctx context.Context, r *run[T]) (T, error) {
 	last := r.waiting == 0
 	f.mu.Unlock()
 	if last {
+		// Whoever ends a run sees it end: a program that exits now must leave nothing behind that the run has started.
 		r.cancel()
+		<-r.done
 	}
 	var zero T
 	return zero, ctx.Err()

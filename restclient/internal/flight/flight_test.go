@@ -98,12 +98,36 @@ func TestNewRunWaitsForTheAbandonedOne(t *testing.T) {
 		first := do(ctx, f)
 		synctest.Wait()
 		cancel()
-		require.ErrorIs(t, (<-first).err, context.Canceled)
+		synctest.Wait()
 
 		hasty, cancelHasty := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancelHasty()
 		assert.ErrorIs(t, (<-do(hasty, f)).err, context.DeadlineExceeded)
 		assert.Equal(t, result{2, false, nil}, <-do(t.Context(), f))
+		require.ErrorIs(t, (<-first).err, context.Canceled)
+	})
+}
+
+// A program that was told to stop while somebody logs in ends when Do returns, and must not leave the exec plugin behind.
+func TestLastToLeaveSeesTheRunEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Bool
+		f := New(func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			<-time.After(time.Second) // as long as it takes to kill a process
+			ended.Store(true)
+			return 0, ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		brief, cancelBrief := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancelBrief()
+		last := do(ctx, f)
+		synctest.Wait()
+		require.ErrorIs(t, (<-do(brief, f)).err, context.DeadlineExceeded)
+		assert.False(t, ended.Load(), "others want it still")
+		require.ErrorIs(t, (<-last).err, context.DeadlineExceeded)
+		assert.True(t, ended.Load())
 	})
 }
 

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"orrery/internal/controllers"
+	"orrery/internal/logs"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+	"orrery/restclient/kubeconfig"
+)
+
+// connect reads the configuration and makes the client. It does not send anything yet.
+func connect(options *runOptions, logger *logs.Logger) (*restclient.Client, error) {
+	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range info.Warnings {
+		if warning.Kind == kubeconfig.WarningInsecure {
+			continue // the client says so as well
+		}
+		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
+	}
+	config.QPS = options.qps * namespaceQPSFactor
+	config.Burst = options.burst * namespaceBurstFactor
+	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
+	config.MaxRetryAfter = longestRetryAfter
+	config.UserAgent = "orrery/" + version
+	config.Trace = logger.Requests()
+	return restclient.New(config)
+}
+
+// longestRetryAfter is how long a worker waits at most when a server asks for patience. If more is asked the pass fails,
+// and the worker goes on with other namespaces: one aggregated API that is down must not hold up all of them.
+const longestRetryAfter = 10 * time.Second
+
+// firstAnswer bounds the requests that are made before anything is started: a server that does not answer is
+// reported, not waited for.
+const firstAnswer = 30 * time.Second
+
+// greet makes sure that the server answers, that we may list and watch namespaces, and finds out what resources there
+// are. Groups that are not available do not matter here: what needs them is told by the controllers.
+func greet(ctx context.Context, client *restclient.Client, logger *logs.Logger) (map[api.GroupVersionResource]bool, error) {
+	if err := logIn(ctx, client.Config(), logger); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
+	defer cancel()
+	discoverer := discovery.New(client)
+	serverVersion, err := discoverer.ServerVersion(ctx)
+	if err != nil {
+		return nil, &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
+	}
+	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Msg("connected")
+	if err := mayWatch(ctx, client); err != nil {
+		return nil, err
+	}
+	_, lists, err := discoverer.ServerGroupsAndResources(ctx)
+	if err != nil && len(lists) == 0 {
+		return nil, &startError{doing: "discovering resources", server: client.Config().Host, err: err}
+	}
+	return controllers.AvailableResources(lists), nil
+}
+
+// loginNotice is after how long a login deserves a line: people who see nothing think that nothing happens.
+const loginNotice = 3 * time.Second
+
+// logIn obtains the credentials before the first request, and without its time limit: an exec plugin may have somebody
+// type a code into a browser.
+func logIn(ctx context.Context, config restclient.Config, logger *logs.Logger) error {
+	if config.Credentials == nil {
+		return nil
+	}
+	notice := time.AfterFunc(loginNotice, func() { logger.Info().Msg("waiting for the credentials") })
+	defer notice.Stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host, nil)
+	if err == nil {
+		err = config.Credentials.Apply(request)
+	}
+	if err != nil {
+		err = &restclient.TransportError{Kind: restclient.CredentialsFailed, Verb: http.MethodGet, URL: config.Host, Err: err}
+		return &startError{doing: "logging in", server: config.Host, err: err}
+	}
+	return nil
+}
+
+// mayWatch finds out whether this user may do what an informer of namespaces does. Other failures than a refusal of the
+// watch are left to the informer, which repeats it.
+func mayWatch(ctx context.Context, client *restclient.Client) error {
+	namespaces := restclient.Metadata(client, api.NamespacesResource, "")
+	list, err := namespaces.List(ctx, api.ListOptions{Limit: 1})
+	if api.IsNotFound(err) {
+		return nil // the controller is going to be skipped
+	}
+	if err != nil {
+		return &startError{doing: "listing namespaces", server: client.Config().Host, err: err}
+	}
+	watch, err := namespaces.Watch(ctx, api.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: 1})
+	if api.IsForbidden(err) || api.IsUnauthorized(err) {
+		return &startError{doing: "watching namespaces", server: client.Config().Host, err: err}
+	}
+	if err == nil {
+		watch.Stop()
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// quietCluster is an API server without namespaces. It refuses what refuse says; called tells of each request.
+type quietCluster struct {
+	refuse func(r *http.Request) (code int, reason api.StatusReason)
+	called func(r *http.Request)
+}
+
+func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.called != nil {
+		c.called(r)
+	}
+	if c.refuse != nil {
+		if code, reason := c.refuse(r); code != 0 {
+			refusing(code, reason)(w, r)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/version":
+		_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
+	case r.URL.Path == "/api":
+		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[
+			{"version":"v1","freshness":"Current","resources":[{"resource":"namespaces","scope":"Cluster","responseKind":{"version":"v1","kind":"Namespace"},"verbs":["list","watch"]}]}]}]}`)
+	case r.URL.Path == "/apis":
+		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`)
+	case r.URL.Query().Get("watch") == "":
+		_ = json.NewEncoder(w).Encode(api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, ListMeta: api.ListMeta{ResourceVersion: "1"}})
+	case r.URL.Query().Get("sendInitialEvents") != "":
+		refusing(422, api.ReasonInvalid)(w, r)
+	default:
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
+
+// serve returns the address of a server that is there until the test ends.
+func serve(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// startOrrery runs "orrery run" with a context of its own and returns what ends it and what it ended with.
+func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	root := newRootCommand()
+	root.SetArgs(append([]string{"run"}, args...))
+	root.SetErr(stderr)
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	t.Cleanup(cancel)
+	return cancel, done
+}
+
+// A user who may list and not watch would make a controller that polls, and floods its log.
+func TestAUserWhoMayNotWatchIsTold(t *testing.T) {
+	for _, transport := range []string{"http", "websocket"} {
+		url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
+			if isWatch(r) {
+				return 403, api.ReasonForbidden
+			}
+			return 0, ""
+		}})
+		code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--watch-transport", transport)
+		assert.Equal(t, 1, code, transport)
+		assert.Contains(t, lastLine(stderr), "orrery: watching namespaces at ")
+		assert.Contains(t, lastLine(stderr), "may not do that")
+	}
+}
+
+func TestRunEndsWellWhenItIsStopped(t *testing.T) {
+	watching := make(chan struct{}, 100)
+	url := serve(t, &quietCluster{called: func(r *http.Request) {
+		if isWatch(r) {
+			watching <- struct{}{}
+		}
+	}})
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
+	for range 3 { // the one that tries, the one for a streaming list, the one that stays
+		<-watching
+	}
+	stop()
+	require.NoError(t, <-ended)
+	assert.Equal(t, 1, strings.Count(stderr.String(), "stopping: "))
+	assert.True(t, strings.HasSuffix(stderr.String(), " stopped\n"), stderr.String())
+}
+
+func TestRunThatIsStoppedBeforeItBeganSaysSo(t *testing.T) {
+	asked := make(chan struct{})
+	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	}))
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
+	<-asked
+	stop()
+	require.NoError(t, <-ended)
+	assert.True(t, strings.HasSuffix(stderr.String(), " stopped before it began\n"), stderr.String())
+}
+
+// With "orrery run 2>&1 | tee log" a Ctrl-C ends tee as well. What is in hand is finished all the same.
+func TestAPipeThatBreaksEndsTheRunInGoodOrder(t *testing.T) {
+	url := serve(t, &quietCluster{})
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer writer.Close()
+	_, ended := startOrrery(t, writer, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3")
+	_, err = reader.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	assert.NoError(t, <-ended)
+}
+
+func TestLostReaderPassesOtherErrorsOn(t *testing.T) {
+	lost := 0
+	failing := &failingWriter{}
+	w := &lostReader{Writer: failing, lost: func() { lost++ }}
+	failing.err = syscall.ENOSPC
+	_, err := w.Write([]byte("x"))
+	assert.ErrorIs(t, err, syscall.ENOSPC)
+	assert.Zero(t, lost, "a full disk is no reason to stop")
+	failing.err = &os.PathError{Op: "write", Err: syscall.EPIPE}
+	for range 2 {
+		n, err := w.Write([]byte("xyz"))
+		assert.NoError(t, err)
+		assert.Equal(t, 3, n)
+	}
+	assert.Equal(t, 1, lost)
+}
+
+type failingWriter struct{ err error }
+
+func (w *failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// lockedBuffer collects what several goroutines write.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A login may take longer than a server may take to answer: somebody looks for a telephone. And while it takes, it can be
+// stopped.
+func TestLoginHasNoTimeLimit(t *testing.T) {
+	dir := t.TempDir()
+	started := filepath.Join(dir, "started")
+	require.NoError(t, syscall.Mkfifo(started, 0o600))
+	plugin := filepath.Join(dir, "plugin")
+	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho > "+started+"\nexec sleep 1000\n"), 0o700))
+	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never"}}`
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
+	_, err := os.ReadFile(started) // until the plugin runs
+	require.NoError(t, err)
+	stop()
+	require.NoError(t, <-ended)
+	assert.Contains(t, stderr.String(), "stopped before it began")
+}
+
+func TestLoginThatFailsGetsOneClearSentence(t *testing.T) {
+	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
+	code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, lastLine(stderr), "orrery: the credentials for https://127.0.0.1:1 cannot be obtained: ")
+	assert.Contains(t, lastLine(stderr), "check the user in the kubeconfig")
+}
