@@ -5,10 +5,11 @@ PKG       ?= ./...
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GEARS     = wait queue deltafifo indexer informer nsctl
 MIN_COVER = 90
+FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build try test race cover e2e conformance contract lint fmt clean
+.PHONY: help build try test race cover fuzz e2e conformance contract lint fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -40,6 +41,14 @@ cover: ## measure how much of each gear its tests reach; fails below 90 %
 	  printf '  %-20s %s %%\n' $$gear $$percent; \
 	  awk -v p=$$percent 'BEGIN {exit !(p < $(MIN_COVER))}' && failed=1; \
 	done; exit $$failed
+
+fuzz: ## feed every fuzz target for FUZZTIME (30s)
+	@echo "==> fuzzing each target for $(FUZZTIME)"
+	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' cmd informer deltafifo indexer queue wait nsctl restclient internal | \
+	sed -E 's|^(.*)/[^/]*_test.go:[0-9]+:func (Fuzz.*)$$|\1 \2|' | sort | while read -r dir target; do \
+	  echo "  $$dir $$target"; \
+	  $(GO) test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) ./$$dir < /dev/null || exit 1; \
+	done
 
 contract: ## run the contract suites against client-go
 	@echo "==> running the contract suites against client-go"
