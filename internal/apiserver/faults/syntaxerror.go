@@ -10,4 +10,13 @@ type SyntaxError struct {
 	Problem string
 }
 
-func (e *SyntaxError) Error() string { return "fault " + strconv.Quote(e.Text) + ": " + e.Problem }
+func (e *SyntaxError) Error() string { return "fault " + printable(e.Text) + ": " + e.Problem }
+
+// printable returns text as it can be shown: in quotes, with what is no letter written out, and not without end.
+func printable(text string) string {
+	const enough = 200
+	if runes := []rune(text); len(runes) > enough {
+		text = string(runes[:enough]) + "…"
+	}
+	return strconv.Quote(text)
+}

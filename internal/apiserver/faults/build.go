@@ -1,0 +1,178 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// builder reads the values of an order. The first problem stays.
+type builder struct {
+	order   order
+	problem string
+}
+
+// build makes a fault of its text.
+func build(text string, now time.Time) (*fault, error) {
+	o, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	b := builder{order: o}
+	f := b.fault(text, now)
+	if b.problem != "" {
+		return nil, &SyntaxError{text, b.problem}
+	}
+	return f, nil
+}
+
+func (b *builder) fault(text string, now time.Time) *fault {
+	f := &fault{
+		kind: b.order.kind.Name, text: text, count: -1, share: 1,
+		scope: scope{
+			verbs: b.list("verb"), resources: b.list("resource"), namespaces: b.list("namespace"),
+			names: b.list("name"), users: b.list("user"),
+		},
+		message: b.text("message", ""), nodes: b.list("node"),
+	}
+	if f.kind != brokenGroup {
+		f.scope.groups = b.list("group")
+		for i, group := range f.scope.groups {
+			if group == "core" {
+				f.scope.groups[i] = ""
+			}
+		}
+	}
+	b.limit(f, now)
+	b.particulars(f)
+	return f
+}
+
+// limit reads how often and how long the fault strikes.
+func (b *builder) limit(f *fault, now time.Time) {
+	switch {
+	case f.kind == conflict:
+		f.count = b.number("count", 1)
+	case b.has("count"):
+		f.count = b.number("count", 0)
+	}
+	if b.has("for") {
+		f.until = now.Add(b.duration("for", 0))
+	}
+	f.share = b.share()
+	f.dice = rand.New(rand.NewPCG(uint64(b.number("seed", 1)), 0))
+	if b.has("every") {
+		f.every = b.duration("every", 0)
+	} else if b.order.kind.Action {
+		f.count = 1
+		if b.has("count") || b.has("for") {
+			b.fail("without every it happens once, so count and for have no meaning")
+		}
+	}
+}
+
+// particulars reads what only some kinds have.
+func (b *builder) particulars(f *fault) {
+	switch f.kind {
+	case tooManyRequests, unavailable:
+		otherwise := time.Duration(0)
+		if f.kind == tooManyRequests {
+			otherwise = time.Second
+		}
+		if f.wait = b.duration("retry-after", otherwise); f.wait%time.Second != 0 {
+			b.fail("retry-after is in whole seconds, as the header is")
+		}
+	case delay:
+		f.wait = b.duration("by", time.Second)
+	case staleReads:
+		f.versions = uint64(b.number("versions", 10))
+	case brokenGroup:
+		f.broken = api.GroupVersion{Group: b.text("group", "metrics.k8s.io"), Version: b.text("version", "v1beta1")}
+		if strings.ContainsAny(f.broken.Group+f.broken.Version, "/| ") {
+			b.fail("group and version are one of each, in two options")
+		}
+	case webhookDenies:
+		f.webhook = b.text("webhook", "deny.example.com")
+	case webhookUnreachable:
+		f.webhook = b.text("webhook", "unreachable.example.com")
+	case internalError:
+		f.message = b.text("message", "a fault was asked for")
+	case forbid:
+		if f.scope.empty() {
+			b.fail("it needs at least one of verb, group, resource, namespace, name and user, or nobody could do anything any more")
+		}
+	}
+}
+
+func (b *builder) fail(problem string) {
+	if b.problem == "" {
+		b.problem = problem
+	}
+}
+
+func (b *builder) has(name string) bool { _, there := b.order.value(name); return there }
+
+func (b *builder) text(name, otherwise string) string {
+	if value, there := b.order.value(name); there {
+		return value
+	}
+	return otherwise
+}
+
+func (b *builder) list(name string) []string {
+	value, there := b.order.value(name)
+	if !there {
+		return nil
+	}
+	parts := alternatives(value)
+	for _, part := range parts {
+		if part == "" {
+			b.fail(fmt.Sprintf("%s=%s: there is nothing before or after a |", name, value))
+		}
+	}
+	return parts
+}
+
+func (b *builder) number(name string, otherwise int) int {
+	value, there := b.order.value(name)
+	if !there {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n < 1 {
+		b.fail(fmt.Sprintf("%s=%s: it has to be a whole number, 1 or more", name, value))
+	}
+	return int(n)
+}
+
+func (b *builder) duration(name string, otherwise time.Duration) time.Duration {
+	value, there := b.order.value(name)
+	if !there {
+		return otherwise
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		b.fail(fmt.Sprintf("%s=%s: it has to be a time with its unit, as 300ms, 10s or 2m", name, value))
+	}
+	return d
+}
+
+func (b *builder) share() float64 {
+	value, there := b.order.value("share")
+	if !there {
+		return 1
+	}
+	number, percent := strings.CutSuffix(value, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share <= 1) {
+		b.fail(fmt.Sprintf("share=%s: it has to be more than 0 and at most 1, or a percentage", value))
+	}
+	return share
+}

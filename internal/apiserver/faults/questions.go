@@ -1,0 +1,169 @@
+package faults
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// Before is called for every request, after Authorize. It waits where a fault says so, but no longer than ctx, and
+// returns the refusal to send, or nil. Paths of health and of the debug endpoint are never hit: the one is how one sees
+// that the server lives, the other is how a fault is taken away again.
+func (s *Set) Before(ctx context.Context, r Request) *api.StatusError {
+	if exempt(r.Path) {
+		return nil
+	}
+	wait, refused := s.before(r)
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return refused
+}
+
+// before decides at once, so that a request that waits is not hit by what begins meanwhile.
+func (s *Set) before(r Request) (wait time.Duration, refused *api.StatusError) {
+	s.each(func(f *fault) {
+		switch f.kind {
+		case delay:
+			if f.strikesLocked(r) {
+				wait += f.wait
+			}
+		case tooManyRequests, internalError, unavailable:
+			if refused == nil && f.strikesLocked(r) {
+				refused = f.refusal()
+			}
+		case brokenGroup:
+			if refused == nil && asksFor(r, f.broken) {
+				f.hits++
+				refused = refuseUnavailable(0)
+			}
+		}
+	})
+	return wait, refused
+}
+
+func (f *fault) refusal() *api.StatusError {
+	switch f.kind {
+	case tooManyRequests:
+		return refuseBusy(f)
+	case unavailable:
+		return refuseUnavailable(f.wait)
+	default:
+		return refuseInternal(f.message)
+	}
+}
+
+// asksFor tells whether a request is for the group, be it for a resource of it or for the list of its resources.
+func asksFor(r Request, gv api.GroupVersion) bool {
+	prefix := "/apis/" + gv.Group + "/" + gv.Version
+	return r.Resource != "" && r.Group == gv.Group && r.Version == gv.Version ||
+		r.Path == prefix || strings.HasPrefix(r.Path, prefix+"/")
+}
+
+func exempt(path string) bool {
+	return slices.ContainsFunc([]string{"/healthz", "/livez", "/readyz", "/debug"}, func(prefix string) bool {
+		return path == prefix || strings.HasPrefix(path, prefix+"/")
+	})
+}
+
+// Authorize returns the 403 that RBAC would give for the request, or nil.
+func (s *Set) Authorize(r Request) *api.StatusError {
+	if exempt(r.Path) || !s.strike(forbid, r) {
+		return nil
+	}
+	return refuseForbidden(r)
+}
+
+// Admit returns the refusal of an admission webhook for a write, or nil. The error is an *api.StatusError. Reads are
+// not what webhooks are asked about, and writes to the configuration of webhooks are let through, as the real server
+// does so that a broken one can be removed.
+func (s *Set) Admit(r Request) error {
+	if !isWrite(r.Verb) || r.Group == "admissionregistration.k8s.io" {
+		return nil
+	}
+	var refused *api.StatusError
+	s.each(func(f *fault) {
+		switch {
+		case refused != nil || f.kind != webhookDenies && f.kind != webhookUnreachable || !f.strikesLocked(r):
+		case f.kind == webhookDenies:
+			refused = refuseDenied(f)
+		default:
+			refused = refuseUnreachable(f)
+		}
+	})
+	if refused == nil {
+		return nil
+	}
+	return refused
+}
+
+func isWrite(verb string) bool {
+	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, verb)
+}
+
+// Conflict tells whether this update or patch is to fail with 409, as if somebody else had been faster.
+func (s *Set) Conflict(r Request) bool {
+	return (r.Verb == "update" || r.Verb == "patch") && s.strike(conflict, r)
+}
+
+// Lag returns by how many versions reads are behind.
+func (s *Set) Lag() uint64 {
+	var lag uint64
+	s.each(func(f *fault) { lag = max(lag, f.versions) })
+	return lag
+}
+
+// Silent tells whether streams (watches) are half-open at the moment: they neither send nor end, and whatever is
+// written to them is swallowed.
+func (s *Set) Silent() bool {
+	silent := false
+	s.each(func(f *fault) { silent = silent || f.kind == silence })
+	return silent
+}
+
+// NodeLost tells whether the kubelet of the node does not answer, so that its pods do not end.
+func (s *Set) NodeLost(node string) bool {
+	lost := false
+	s.each(func(f *fault) { lost = lost || f.kind == nodeLost && among(f.nodes, node) })
+	return lost
+}
+
+// Unavailable returns the groups that are announced in discovery by an APIService whose server does not answer.
+// Requests to them are refused by Before.
+func (s *Set) Unavailable() []api.GroupVersion {
+	var groups []api.GroupVersion
+	s.each(func(f *fault) {
+		if f.kind == brokenGroup && !slices.Contains(groups, f.broken) {
+			groups = append(groups, f.broken)
+		}
+	})
+	return groups
+}
+
+// strike tells whether a fault of the kind hits the request.
+func (s *Set) strike(kind string, r Request) bool {
+	struck := false
+	s.each(func(f *fault) { struck = struck || f.kind == kind && f.strikesLocked(r) })
+	return struck
+}
+
+// each calls do with every fault that is on, oldest first, while it holds the lock.
+func (s *Set) each(do func(*fault)) {
+	if !s.some.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tidyLocked(time.Now())
+	for _, f := range s.faults {
+		do(f)
+	}
+}
