@@ -1,0 +1,171 @@
+package apiservertest
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What stands in recordings in place of a value that differs from run to run.
+const (
+	maskedUID     = "<uid>"
+	maskedVersion = "<version>"
+	maskedTime    = "<time>"
+	maskedToken   = "<token>"
+	maskedAddress = "<address>"
+	maskedAge     = "<age>"
+	maskedText    = "<text>"
+)
+
+// masker replaces, in one answer, what differs from run to run. A value that the script has kept becomes the variable.
+type masker struct {
+	variables map[string]string
+	names     []string // of the variables, those with the longest values first
+}
+
+// mask masks an answer in place.
+func mask(answer *Answer, variables map[string]string) {
+	m := &masker{variables: variables, names: slices.SortedFunc(maps.Keys(variables), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(variables[b]), len(variables[a])), cmp.Compare(a, b))
+	})}
+	for i, document := range answer.Documents {
+		answer.Documents[i] = m.value("", document)
+	}
+	answer.Text = m.text(answer.Text)
+	for i, header := range answer.Headers {
+		answer.Headers[i].Value = m.text(header.Value)
+	}
+}
+
+// value masks a value that stands under a key.
+func (m *masker) value(key string, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return m.object(v)
+	case []any:
+		for i, item := range v {
+			v[i] = m.value(key, item)
+		}
+		return v
+	case string:
+		return m.member(key, v)
+	}
+	return value
+}
+
+func (m *masker) object(object map[string]any) any {
+	delete(object, "managedFields")
+	switch object["kind"] {
+	case "Table":
+		maskTable(object)
+	}
+	if _, ok := object["gitVersion"]; ok {
+		for name, value := range object {
+			if _, ok := value.(string); ok && name != "major" && name != "minor" {
+				object[name] = maskedText
+			}
+		}
+	}
+	for name, value := range object {
+		object[name] = m.value(name, value)
+	}
+	return object
+}
+
+// maskTable takes out of a table what is older or worded otherwise: ages, and the descriptions of columns.
+func maskTable(table map[string]any) {
+	columns, _ := table["columnDefinitions"].([]any)
+	ages := map[int]bool{}
+	for i, column := range columns {
+		column, _ := column.(map[string]any)
+		delete(column, "description")
+		ages[i] = column["name"] == "Age" || column["type"] == "date" || column["name"] == "Created At"
+	}
+	rows, _ := table["rows"].([]any)
+	for _, row := range rows {
+		row, _ := row.(map[string]any)
+		cells, _ := row["cells"].([]any)
+		for i := range cells {
+			if ages[i] {
+				cells[i] = maskedAge
+			}
+		}
+	}
+}
+
+// member masks a string by the name of the member that it is.
+func (m *masker) member(key, value string) string {
+	if value == "" {
+		return value
+	}
+	switch key {
+	case "uid":
+		return m.whole(value, maskedUID)
+	case "resourceVersion":
+		return m.whole(value, maskedVersion)
+	case "continue":
+		return m.whole(value, maskedToken)
+	case "clusterIP", "clusterIPs", "serverAddress":
+		if isAddress(value) {
+			return maskedAddress
+		}
+	}
+	if at, err := time.Parse(time.RFC3339Nano, value); err == nil && time.Since(at).Abs() < 2*time.Hour {
+		return maskedTime
+	}
+	return m.text(value)
+}
+
+// whole masks a value that is an identifier and nothing else.
+func (m *masker) whole(value, mask string) string {
+	if strings.HasPrefix(value, "<") || strings.HasPrefix(value, "${") {
+		return value
+	}
+	for _, name := range m.names {
+		if m.variables[name] == value {
+			return "${" + name + "}"
+		}
+	}
+	return mask
+}
+
+func isAddress(value string) bool {
+	if _, err := netip.ParseAddr(value); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddrPort(value)
+	return err == nil
+}
+
+// shortest is the length from which on a kept value is looked for inside of sentences. Versions are shorter, and would
+// be found in every other number.
+const shortest = 8
+
+var (
+	uidInText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timeInText  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	ownVersions = regexp.MustCompile(`(ResourceVersion in (?:the )?record \(|current: |too old resource version: \d+ \(|serving at )(\d+)`)
+	addressText = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+)
+
+// text masks what occurs inside of a sentence.
+func (m *masker) text(text string) string {
+	for _, name := range m.names {
+		if value := m.variables[name]; len(value) >= shortest {
+			text = strings.ReplaceAll(text, value, "${"+name+"}")
+		}
+	}
+	text = uidInText.ReplaceAllString(text, maskedUID)
+	text = timeInText.ReplaceAllStringFunc(text, func(found string) string {
+		if at, err := time.Parse(time.RFC3339Nano, found); err == nil && time.Since(at).Abs() < 2*time.Hour {
+			return maskedTime
+		}
+		return found
+	})
+	text = addressText.ReplaceAllString(text, maskedAddress)
+	return ownVersions.ReplaceAllString(text, "${1}"+maskedVersion)
+}

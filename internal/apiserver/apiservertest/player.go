@@ -1,0 +1,206 @@
+package apiservertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// answerTime bounds a request: far more than any answer takes.
+	answerTime = 30 * time.Second
+	// repeatEvery is how often a request with "until" is sent, and repeatFor how long.
+	repeatEvery = 50 * time.Millisecond
+	repeatFor   = 30 * time.Second
+)
+
+// Player has the conversation of one script with a server. It is used by one goroutine.
+type Player struct {
+	target    Target
+	variables map[string]string
+}
+
+// NewPlayer returns a player that has kept nothing yet.
+func NewPlayer(target Target) *Player {
+	return &Player{target: target, variables: map[string]string{}}
+}
+
+// Play sends the request of a case, repeats it where the case says so, keeps what the case wants to keep, and returns
+// the answer, masked. An error means that there was no answer, or not the one that was waited for.
+func (p *Player) Play(ctx context.Context, c *Case) (*Answer, error) {
+	answer, err := p.await(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, keep := range c.Keep {
+		value, ok := lookup(answer, keep.Path)
+		if !ok {
+			return nil, fmt.Errorf("the answer has no %s to keep as %s:\n%s", keep.Path, keep.Variable, answer)
+		}
+		p.variables[keep.Variable] = value
+	}
+	mask(answer, p.variables)
+	if c.NoBody {
+		answer.Documents, answer.Text = nil, ""
+	}
+	return answer, nil
+}
+
+// await sends the request until the answer is the one that the case waits for.
+func (p *Player) await(ctx context.Context, c *Case) (*Answer, error) {
+	if c.Until == nil {
+		return p.send(ctx, c)
+	}
+	ctx, cancel := context.WithTimeout(ctx, repeatFor)
+	defer cancel()
+	ticker := time.NewTicker(repeatEvery)
+	defer ticker.Stop()
+	for {
+		answer, err := p.send(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if c.Until.met(answer) {
+			return answer, nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waited in vain for %+v; the last answer was\n%s", *c.Until, answer)
+		}
+	}
+}
+
+func (u *Until) met(answer *Answer) bool {
+	if u.Path == "" {
+		return answer.Status == u.Status
+	}
+	value, _ := lookup(answer, u.Path)
+	return value == u.Value
+}
+
+// send sends the request once and reads the answer.
+func (p *Player) send(ctx context.Context, c *Case) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel() // also ends a stream of which enough was read
+	request, err := p.request(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	transport := p.target.Transport
+	if c.Nobody {
+		transport = p.target.Anonymous
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+
+	answer := &Answer{Status: response.StatusCode}
+	for _, name := range headersThatMatter {
+		for _, value := range response.Header.Values(name) {
+			answer.Headers = append(answer.Headers, Header{Name: name, Value: value})
+		}
+	}
+	if isJSON(response.Header.Get("Content-Type")) {
+		answer.Documents, err = documentsOf(response.Body, c.Events)
+	} else {
+		var text []byte
+		text, err = io.ReadAll(response.Body)
+		answer.Text = string(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the answer (status %d): %w", answer.Status, err)
+	}
+	return answer, nil
+}
+
+func (p *Player) request(ctx context.Context, c *Case) (*http.Request, error) {
+	path, err := p.fill(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.fill(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	var body io.Reader
+	if text != "" {
+		body = strings.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, c.Method, p.target.URL+path, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "orrery-apiservertest")
+	if text != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range c.Headers {
+		value, err := p.fill(header.Value)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set(header.Name, value)
+	}
+	return request, nil
+}
+
+var variable = regexp.MustCompile(`\$\{([a-zA-Z0-9:]+)\}`)
+
+// fill puts the values of variables into a text.
+func (p *Player) fill(text string) (string, error) {
+	var missing error
+	filled := variable.ReplaceAllStringFunc(text, func(use string) string {
+		name := use[2 : len(use)-1]
+		if length, ok := strings.CutPrefix(name, "pad:"); ok {
+			n, err := strconv.Atoi(length)
+			if err != nil {
+				missing = fmt.Errorf("%s: %w", use, err)
+				return use
+			}
+			return strings.Repeat("x", n)
+		}
+		value, ok := p.variables[name]
+		if !ok {
+			missing = fmt.Errorf("no answer before has set %s", use)
+		}
+		return value
+	})
+	return filled, missing
+}
+
+// lookup returns the value at a path of an answer, such as items.0.metadata.name. Of a stream the path begins with the
+// number of the event.
+func lookup(answer *Answer, path string) (string, bool) {
+	var value any = answer.Documents
+	if len(answer.Documents) == 1 {
+		value = answer.Documents[0]
+	}
+	for step := range strings.SplitSeq(path, ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			member, ok := v[step]
+			if !ok {
+				return "", false
+			}
+			value = member
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return "", false
+			}
+			value = v[i]
+		default:
+			return "", false
+		}
+	}
+	return fmt.Sprint(value), true
+}

@@ -1,0 +1,171 @@
+package apiservertest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Script is a conversation: requests in the order in which they are sent.
+type Script struct {
+	// Theme is the name of its file without ".txt".
+	Theme string
+	// About is what the first lines of the file say.
+	About string
+	Cases []*Case
+}
+
+// marker begins the title of a case, in scripts and in recordings.
+const marker = "=== "
+
+// ParseScript reads a script. Errors name theme and case.
+func ParseScript(theme, text string) (*Script, error) {
+	script := &Script{Theme: theme}
+	head, sections, err := sectionsOf(text)
+	if err != nil {
+		return nil, fmt.Errorf("script %s: %w", theme, err)
+	}
+	script.About = head
+	for _, section := range sections {
+		c, err := parseCase(section)
+		if err != nil {
+			return nil, fmt.Errorf("script %s: case %q: %w", theme, section.title, err)
+		}
+		script.Cases = append(script.Cases, c)
+	}
+	return script, nil
+}
+
+// section is what stands under a title.
+type section struct {
+	title string
+	lines []string
+}
+
+// sectionsOf splits a script or a recording at its titles, which must differ. head is the comment before the first.
+func sectionsOf(text string) (head string, sections []section, err error) {
+	var comment []string
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		title, isTitle := strings.CutPrefix(line, marker)
+		switch {
+		case isTitle && seen[title]:
+			return "", nil, fmt.Errorf("two cases are called %q", title)
+		case isTitle:
+			seen[title] = true
+			sections = append(sections, section{title: title})
+		case strings.HasPrefix(line, "#"):
+			if len(sections) == 0 {
+				comment = append(comment, strings.TrimSpace(strings.TrimPrefix(line, "#")))
+			}
+		case len(sections) > 0:
+			last := &sections[len(sections)-1]
+			last.lines = append(last.lines, line)
+		case line != "":
+			return "", nil, fmt.Errorf("%q stands before the first title", line)
+		}
+	}
+	return strings.Join(comment, "\n"), sections, nil
+}
+
+// Case is one request of a script.
+type Case struct {
+	Title  string
+	Method string
+	// Path is path and query as they are sent, with variables.
+	Path    string
+	Headers []Header
+	// Body may have variables. Empty: no body.
+	Body string
+
+	// Keep are the variables that the answer sets.
+	Keep []Keep
+	// Until repeats the request until the answer is as it says; nil: it is sent once.
+	Until *Until
+	// Events is how many events are read of a stream; 0: the answer is no stream.
+	Events int
+	// Nobody sends the request without credentials.
+	Nobody bool
+	// NoBody leaves the body of the answer out of the comparison.
+	NoBody bool
+}
+
+// Header is a header of a request or an answer.
+type Header struct{ Name, Value string }
+
+// Keep sets a variable to the value at a path of the answer.
+type Keep struct{ Variable, Path string }
+
+// Until is the answer that a repeated request waits for: a status, or the value at a path.
+type Until struct {
+	Status      int
+	Path, Value string
+}
+
+func parseCase(s section) (*Case, error) {
+	c := &Case{Title: s.title}
+	if len(s.lines) == 0 {
+		return nil, fmt.Errorf("has no request")
+	}
+	var ok bool
+	if c.Method, c.Path, ok = strings.Cut(s.lines[0], " "); !ok || !strings.HasPrefix(c.Path, "/") {
+		return nil, fmt.Errorf("%q is no request", s.lines[0])
+	}
+	rest := s.lines[1:]
+	for len(rest) > 0 && rest[0] != "" {
+		if err := c.parseLine(rest[0]); err != nil {
+			return nil, err
+		}
+		rest = rest[1:]
+	}
+	c.Body = strings.TrimSpace(strings.Join(rest, "\n"))
+	return c, nil
+}
+
+// parseLine reads a line between the request and its body.
+func (c *Case) parseLine(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "keep":
+		variable, path, ok := strings.Cut(rest, " = ")
+		if !ok {
+			return fmt.Errorf("%q: keep name = path", line)
+		}
+		c.Keep = append(c.Keep, Keep{Variable: variable, Path: path})
+	case "until":
+		path, value, ok := strings.Cut(rest, " = ")
+		if ok {
+			c.Until = &Until{Path: path, Value: value}
+			return nil
+		}
+		status, err := strconv.Atoi(rest)
+		if err != nil {
+			return fmt.Errorf("%q: until status, or until path = value", line)
+		}
+		c.Until = &Until{Status: status}
+	case "events":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q: events number", line)
+		}
+		c.Events = n
+	case "as":
+		if rest != "nobody" {
+			return fmt.Errorf("%q: as nobody", line)
+		}
+		c.Nobody = true
+	case "without":
+		if rest != "body" {
+			return fmt.Errorf("%q: without body", line)
+		}
+		c.NoBody = true
+	default:
+		name, value, ok := strings.Cut(line, ": ")
+		if !ok {
+			return fmt.Errorf("%q is neither a header nor keep, until, events, as, without", line)
+		}
+		c.Headers = append(c.Headers, Header{Name: name, Value: value})
+	}
+	return nil
+}
