@@ -7,39 +7,73 @@ import (
 	"orrery/restclient/api"
 )
 
-// FieldError is one thing that is wrong with an object.
-type FieldError struct {
-	// Type is the reason of the cause that it becomes.
-	Type api.CauseType
-	// Field is the path of the field: "spec.containers[0].name".
-	Field string
-	// Value is the value of the field, for the types that show it.
-	Value any
-	// Detail says what is wrong.
-	Detail string
-}
-
-// The types of mistakes in fields.
+// The kinds of mistakes in a field, as the causes of a Status name them.
 const (
 	FieldRequired     api.CauseType = "FieldValueRequired"
 	FieldInvalid      api.CauseType = "FieldValueInvalid"
+	FieldTypeInvalid  api.CauseType = "FieldValueTypeInvalid"
 	FieldNotSupported api.CauseType = "FieldValueNotSupported"
+	FieldNotFound     api.CauseType = "FieldValueNotFound"
 	FieldDuplicate    api.CauseType = "FieldValueDuplicate"
 	FieldForbidden    api.CauseType = "FieldValueForbidden"
 	FieldTooLong      api.CauseType = "FieldValueTooLong"
 	FieldTooMany      api.CauseType = "FieldValueTooMany"
-	FieldNotFound     api.CauseType = "FieldValueNotFound"
-	FieldTypeInvalid  api.CauseType = "FieldValueTypeInvalid"
+	FieldInternal     api.CauseType = "InternalError"
 )
 
-// Error returns the field and what is wrong with it.
+// mistakes are the words of each kind, and whether the value is shown: it is not where it is missing, or long.
+var mistakes = map[api.CauseType]struct {
+	words string
+	value bool
+}{
+	FieldRequired:     {words: "Required value"},
+	FieldInvalid:      {words: "Invalid value", value: true},
+	FieldTypeInvalid:  {words: "Invalid value", value: true},
+	FieldNotSupported: {words: "Unsupported value", value: true},
+	FieldNotFound:     {words: "Not found", value: true},
+	FieldDuplicate:    {words: "Duplicate value", value: true},
+	FieldForbidden:    {words: "Forbidden"},
+	FieldTooLong:      {words: "Too long"},
+	FieldTooMany:      {words: "Too many", value: true},
+	FieldInternal:     {words: "Internal error"},
+}
+
+// FieldError is one mistake in one field of an object.
+type FieldError struct {
+	// Type is one of the Field... constants.
+	Type api.CauseType
+	// Field is the path, "metadata.labels" or "spec.containers[0].name".
+	Field string
+	// Value is what was found there.
+	Value any
+	// Detail says what is wanted instead; "" for nothing.
+	Detail string
+}
+
+// Error returns the sentence for the field: `metadata.name: Invalid value: "A": ...`.
 func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
 
-// Body returns what is wrong, without the field.
+// Body returns the sentence without the field, as it stands in the message of a cause.
 func (e FieldError) Body() string {
-	if e.Type == FieldRequired {
-		return "Required value: " + e.Detail
+	mistake := mistakes[e.Type]
+	text := mistake.words
+	if mistake.value {
+		text += ": " + formatValue(e.Value)
 	}
-	value, _ := json.Marshal(e.Value)
-	return fmt.Sprintf("Invalid value: %s: %s", value, e.Detail)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// formatValue writes a string in quotes and everything else as JSON.
+func formatValue(value any) string {
+	if text, ok := value.(string); ok {
+		return fmt.Sprintf("%q", text)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%v", value)
+	}
+	return string(data)
 }
