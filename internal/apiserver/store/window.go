@@ -1,0 +1,104 @@
+package store
+
+import "sort"
+
+// window is the recent history of a collection: its latest events, numbered in sequence. It is guarded by the lock of the
+// store.
+//
+// Events stand in chunks that are only appended to. What stands in a chunk is never written again, so a reader may keep a
+// part of a chunk after the lock is released, and two hundred watchers read the same memory. An event leaves the window
+// when its number falls behind first; its memory is given back with its whole chunk.
+//
+// Invariants: the versions of events rise with their numbers; all events with a version above oldest are there; chunks
+// are not empty and follow each other without a gap, and the first one holds number first; bytes is the sum of the sizes
+// of the events from first on; the bounds hold, except that the latest event is always kept.
+type window struct {
+	maxEvents, maxBytes int
+
+	chunks      []*chunk
+	first, next uint64 // numbers of the oldest event and of the one to come
+	oldest      uint64 // version from which on nothing is missing
+	bytes       int
+}
+
+// chunk is a run of events.
+type chunk struct {
+	first  uint64 // number of events[0]
+	events []Event
+	bytes  int
+}
+
+// A chunk is full at a number of events, or when it pins a part of what the window may pin.
+const (
+	chunkEvents  = 128
+	chunksPinned = 16
+)
+
+func (w *window) append(e Event) {
+	last := len(w.chunks) - 1
+	if last < 0 || len(w.chunks[last].events) == chunkEvents || w.chunks[last].bytes >= w.maxBytes/chunksPinned {
+		w.chunks = append(w.chunks, &chunk{first: w.next})
+		last++
+	}
+	c := w.chunks[last]
+	c.events = append(c.events, e)
+	c.bytes += e.pinned()
+	w.bytes += e.pinned()
+	w.next++
+	for w.next-w.first > 1 && (w.next-w.first > uint64(w.maxEvents) || w.bytes > w.maxBytes) {
+		w.evict()
+	}
+}
+
+// evict forgets the oldest event.
+func (w *window) evict() {
+	c := w.chunks[0]
+	e := c.events[w.first-c.first]
+	w.oldest = e.Version()
+	w.bytes -= e.pinned()
+	w.first++
+	if w.first-c.first == uint64(len(c.events)) {
+		w.chunks[0] = nil // the array outlives the slice
+		w.chunks = w.chunks[1:]
+	}
+}
+
+// compact forgets everything up to a version that is not before the latest event.
+func (w *window) compact(version uint64) {
+	w.chunks, w.first, w.bytes, w.oldest = nil, w.next, 0, version
+}
+
+// after returns the number of the first event with a version above the given one, which must not be before oldest.
+func (w *window) after(version uint64) uint64 {
+	i := sort.Search(len(w.chunks), func(i int) bool {
+		events := w.chunks[i].events
+		return events[len(events)-1].Version() > version
+	})
+	if i == len(w.chunks) {
+		return w.next
+	}
+	c := w.chunks[i]
+	return c.first + uint64(sort.Search(len(c.events), func(i int) bool { return c.events[i].Version() > version }))
+}
+
+// from returns events from a number on, as many as stand together: at least one if the number is before next. The slice
+// is shared and stays as it is.
+func (w *window) from(number uint64) []Event {
+	if number == w.next {
+		return nil
+	}
+	i := sort.Search(len(w.chunks), func(i int) bool { return w.chunks[i].first > number }) - 1
+	c := w.chunks[i]
+	return c.events[number-c.first : len(c.events) : len(c.events)]
+}
+
+// all returns the events from a number on, in parts.
+func (w *window) all(number uint64) [][]Event {
+	var parts [][]Event
+	for number < w.next {
+		part := w.from(number)
+		parts = append(parts, part)
+		number += uint64(len(part))
+	}
+	return parts
+}
