@@ -1,0 +1,159 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/internal/demo/story"
+)
+
+// Size is that of a terminal, in columns and lines.
+type Size struct{ Width, Height int }
+
+// The least size at which there is room for the picture of all gears.
+const (
+	roomyWidth  = 76
+	roomyHeight = 22
+)
+
+// Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is a pure function.
+func Page(s story.State, size Size, glyphs *Glyphs) []Line {
+	p := page{s: s, size: size, glyphs: glyphs}
+	if size.Width >= roomyWidth && size.Height >= roomyHeight {
+		p.roomy()
+	} else {
+		p.small()
+	}
+	for i := range p.lines {
+		p.lines[i] = p.lines[i].cut(size.Width, glyphs)
+	}
+	for len(p.lines) < size.Height {
+		p.lines = append(p.lines, nil)
+	}
+	return p.lines[:max(0, size.Height)]
+}
+
+// page is a page that is being drawn.
+type page struct {
+	s      story.State
+	size   Size
+	glyphs *Glyphs
+	lines  []Line
+}
+
+func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
+
+// roomy draws title, gears beside bars, narration and what goes on now.
+func (p *page) roomy() {
+	p.title()
+	for _, text := range wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2) {
+		if len(p.lines) < p.size.Height/6 {
+			p.add(inked(Faint, " "+text))
+		}
+	}
+	left, right := p.gears(), p.bars()
+	leftWidth := min(46, p.size.Width/2-1)
+	p.rule("", "")
+	for i := range max(len(left), len(right)) {
+		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth, p.glyphs))
+	}
+	p.rule("", "")
+	footer := p.footer(2)
+	p.narration(p.size.Height - len(p.lines) - len(footer) - 1)
+	p.rule("", "")
+	p.add(footer...)
+}
+
+// small draws what matters most: how much is left, what was done last, what goes on now.
+func (p *page) small() {
+	p.title()
+	total := p.s.Total()
+	total.Name = p.namespaceText()
+	if p.size.Height >= 6 {
+		width := p.size.Width - 2
+		p.add(append(plain(" "), barRow(total, min(len([]rune(total.Name)), width*2/3), width, p.glyphs)...))
+	}
+	if p.size.Height >= 8 {
+		g := p.s.Gears
+		p.add(Line{{Faint, fmt.Sprintf(" queue %d ready, %d later; %d/%d busy", g.Ready, g.Later, g.Busy, g.Workers)}})
+	}
+	footer := p.footer(2)
+	p.narration(p.size.Height - len(p.lines) - len(footer))
+	p.add(footer...)
+}
+
+// title is the first line: the scene and the clock.
+func (p *page) title() {
+	left := Line{{Strong, " orrery demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
+	clock := seconds(p.s.Elapsed) + " "
+	gap := p.size.Width - left.Width() - len(clock)
+	if gap > 0 {
+		left = append(left, Span{Plain, strings.Repeat(" ", gap)}, Span{Strong, clock})
+	}
+	p.add(left)
+}
+
+func (p *page) rule(left, right string) {
+	width := max(0, p.size.Width-len(left)-len(right))
+	p.add(Line{{Strong, left}, {Faint, strings.Repeat(p.glyphs.Rule, width)}, {Strong, right}})
+}
+
+// narration draws the last beats on exactly rows lines.
+func (p *page) narration(rows int) {
+	if rows <= 0 {
+		return
+	}
+	var told []Line
+	for i := len(p.s.Beats) - 1; i >= 0 && len(told) < rows; i-- {
+		told = append(Beat(p.s.Beats[i], p.size.Width), told...)
+	}
+	told = told[max(0, len(told)-rows):]
+	for len(told) < rows {
+		told = append(told, nil)
+	}
+	p.add(told...)
+}
+
+// footer says what goes on now, and how long it is going to take.
+func (p *page) footer(most int) []Line {
+	now := p.s.Now
+	mark := Line{{Strong, " " + p.glyphs.Now + " "}}
+	if left := p.s.Left(); left > 0 {
+		mark = append(mark, Span{Warm, seconds(left) + " "})
+	}
+	var lines []Line
+	for i, text := range wrap(now, p.size.Width-mark.Width()-1) {
+		if i == most {
+			break
+		}
+		head := mark
+		if i > 0 {
+			head = plain(strings.Repeat(" ", mark.Width()))
+		}
+		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, text}))
+	}
+	for len(lines) < most {
+		lines = append(lines, nil)
+	}
+	return lines
+}
+
+func lineAt(lines []Line, i int) Line {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return nil
+}
+
+// beside puts two lines next to each other with a post in between.
+func beside(left, right Line, width int, glyphs *Glyphs) Line {
+	line := left.pad(width, glyphs)
+	line = append(line, Span{Faint, glyphs.Post})
+	return append(line, right...)
+}
+
+// seconds writes a time as people say it.
+func seconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

@@ -1,0 +1,127 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// Teller collects a story. The zero value is not usable; use [New].
+type Teller struct {
+	began time.Time // immutable
+
+	mu      sync.Mutex
+	state   State         // guarded by mu
+	changed chan struct{} // guarded by mu; closed and replaced by each change that somebody awaits
+	awaited bool          // guarded by mu
+}
+
+// New returns a teller whose clock starts now.
+func New(scene, happens, look string) *Teller {
+	t := &Teller{began: time.Now(), changed: make(chan struct{})}
+	t.state = State{Scene: scene, Happens: happens, Look: look, Requests: map[Client]map[string]int{}}
+	return t
+}
+
+// Update changes the state. change must not block and must not call the teller; it keeps nothing of what it is given.
+func (t *Teller) Update(change func(*State)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.state.Elapsed = time.Since(t.began)
+	change(&t.state)
+	t.noticeLocked()
+}
+
+// Tell adds a beat.
+func (t *Teller) Tell(who Who, format string, args ...any) {
+	t.Update(func(s *State) { s.Tell(who, format, args...) })
+}
+
+// Tell adds a beat, from within Update.
+func (s *State) Tell(who Who, format string, args ...any) {
+	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(fmt.Sprintf(format, args...))})
+}
+
+// Enter begins a stage and ends the one before, from within Update. now says what goes on; long is how long the stage
+// takes, 0 if that is not known. A stage that is entered again goes on.
+func (s *State) Enter(stage, now string, long time.Duration) {
+	s.Now = harmless(now)
+	s.Wait = Wait{}
+	if long > 0 {
+		s.Wait = Wait{Until: s.Elapsed + long, Long: long}
+	}
+	if n := len(s.Stages); n > 0 {
+		if s.Stages[n-1].Name == stage {
+			return
+		}
+		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
+	}
+	s.Stages = append(s.Stages, Stage{Name: stage, From: s.Elapsed})
+}
+
+// End ends the last stage and the story, from within Update.
+func (s *State) End(now string) {
+	if n := len(s.Stages); n > 0 {
+		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
+	}
+	s.Now, s.Wait, s.Over = harmless(now), Wait{}, true
+}
+
+// State returns a copy of how things stand.
+func (t *Teller) State() State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.state.Elapsed = time.Since(t.began)
+	return t.state.clone()
+}
+
+// Beats returns the beats from number from on.
+func (t *Teller) Beats(from int) []Beat {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state.Beats[min(from, len(t.state.Beats)):len(t.state.Beats):len(t.state.Beats)]
+}
+
+// Await returns when the condition holds, or with the error of the context. The condition must neither change nor keep
+// the state.
+func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
+	for {
+		t.mu.Lock()
+		if holds(&t.state) {
+			t.mu.Unlock()
+			return nil
+		}
+		changed := t.changed
+		t.awaited = true
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// noticeLocked wakes who awaits something.
+func (t *Teller) noticeLocked() {
+	if t.awaited {
+		close(t.changed)
+		t.changed, t.awaited = make(chan struct{}), false
+	}
+}
+
+// harmless makes text from anywhere fit for one line of a terminal.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
+			return '?'
+		}
+		return r
+	}, text)
+}
