@@ -23,14 +23,22 @@ const (
 
 // masker replaces, in one answer, what differs from run to run. A value that the script has kept becomes the variable.
 type masker struct {
-	variables map[string]string
+	variables map[string]kept
 	names     []string // of the variables, those with the longest values first
 }
 
+// kept is the value of a variable.
+type kept struct {
+	text string
+	// ofList says that it belongs to a list and not to an object. A list has the version of the server's last write,
+	// which may happen to be that of an object and may happen to be another one, so the two are told apart.
+	ofList bool
+}
+
 // mask masks an answer in place.
-func mask(answer *Answer, variables map[string]string) {
+func mask(answer *Answer, variables map[string]kept) {
 	m := &masker{variables: variables, names: slices.SortedFunc(maps.Keys(variables), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(variables[b]), len(variables[a])), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(len(variables[b].text), len(variables[a].text)), cmp.Compare(a, b))
 	})}
 	for i, document := range answer.Documents {
 		answer.Documents[i] = m.value("", document)
@@ -45,6 +53,9 @@ func mask(answer *Answer, variables map[string]string) {
 func (m *masker) value(key string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
+		if key == "metadata" {
+			m.version(v)
+		}
 		return m.object(v)
 	case []any:
 		for i, item := range v {
@@ -76,26 +87,35 @@ func (m *masker) object(object map[string]any) any {
 	return object
 }
 
+// version masks the resourceVersion of an object's or a list's metadata.
+func (m *masker) version(metadata map[string]any) {
+	if version, ok := metadata["resourceVersion"].(string); ok && version != "" {
+		_, named := metadata["name"]
+		metadata["resourceVersion"] = m.whole(version, maskedVersion, !named)
+	}
+}
+
 // maskTable takes out of a table what is older or worded otherwise: ages, and the descriptions of columns.
 func maskTable(table map[string]any) {
 	columns, _ := table["columnDefinitions"].([]any)
-	ages := map[int]bool{}
-	for i, column := range columns {
+	for _, column := range columns {
 		column, _ := column.(map[string]any)
 		delete(column, "description")
-		ages[i] = column["name"] == "Age" || column["type"] == "date" || column["name"] == "Created At"
 	}
 	rows, _ := table["rows"].([]any)
 	for _, row := range rows {
 		row, _ := row.(map[string]any)
 		cells, _ := row["cells"].([]any)
 		for i := range cells {
-			if ages[i] {
+			if text, ok := cells[i].(string); ok && age.MatchString(text) {
 				cells[i] = maskedAge
 			}
 		}
 	}
 }
+
+// age is how long ago something was, as kubectl shows it.
+var age = regexp.MustCompile(`^\d+[smh](\d+[sm])?$`)
 
 // member masks a string by the name of the member that it is.
 func (m *masker) member(key, value string) string {
@@ -104,11 +124,9 @@ func (m *masker) member(key, value string) string {
 	}
 	switch key {
 	case "uid":
-		return m.whole(value, maskedUID)
-	case "resourceVersion":
-		return m.whole(value, maskedVersion)
+		return m.whole(value, maskedUID, false)
 	case "continue":
-		return m.whole(value, maskedToken)
+		return m.whole(value, maskedToken, true)
 	case "clusterIP", "clusterIPs", "serverAddress":
 		if isAddress(value) {
 			return maskedAddress
@@ -120,13 +138,10 @@ func (m *masker) member(key, value string) string {
 	return m.text(value)
 }
 
-// whole masks a value that is an identifier and nothing else.
-func (m *masker) whole(value, mask string) string {
-	if strings.HasPrefix(value, "<") || strings.HasPrefix(value, "${") {
-		return value
-	}
+// whole masks a value that is an identifier and nothing else, of a list or of an object.
+func (m *masker) whole(value, mask string, ofList bool) string {
 	for _, name := range m.names {
-		if m.variables[name] == value {
+		if m.variables[name] == (kept{value, ofList}) {
 			return "${" + name + "}"
 		}
 	}
@@ -149,16 +164,19 @@ var (
 	uidInText   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timeInText  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	ownVersions = regexp.MustCompile(`(ResourceVersion in (?:the )?record \(|current: |too old resource version: \d+ \(|serving at )(\d+)`)
+	dumpInText  = regexp.MustCompile(`Invalid value: "\{\\"apiVersion\\".*?[^\\]"(:|,|$)`)
 	addressText = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 )
 
 // text masks what occurs inside of a sentence.
 func (m *masker) text(text string) string {
 	for _, name := range m.names {
-		if value := m.variables[name]; len(value) >= shortest {
+		if value := m.variables[name].text; len(value) >= shortest {
 			text = strings.ReplaceAll(text, value, "${"+name+"}")
 		}
 	}
+	// A server shows the whole object that it could not decode, with its managedFields and every time.
+	text = dumpInText.ReplaceAllString(text, `Invalid value: "<object>"${1}`)
 	text = uidInText.ReplaceAllString(text, maskedUID)
 	text = timeInText.ReplaceAllStringFunc(text, func(found string) string {
 		if at, err := time.Parse(time.RFC3339Nano, found); err == nil && time.Since(at).Abs() < 2*time.Hour {

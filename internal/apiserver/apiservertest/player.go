@@ -22,12 +22,12 @@ const (
 // Player has the conversation of one script with a server. It is used by one goroutine.
 type Player struct {
 	target    Target
-	variables map[string]string
+	variables map[string]kept
 }
 
 // NewPlayer returns a player that has kept nothing yet.
 func NewPlayer(target Target) *Player {
-	return &Player{target: target, variables: map[string]string{}}
+	return &Player{target: target, variables: map[string]kept{}}
 }
 
 // Play sends the request of a case, repeats it where the case says so, keeps what the case wants to keep, and returns
@@ -42,7 +42,8 @@ func (p *Player) Play(ctx context.Context, c *Case) (*Answer, error) {
 		if !ok {
 			return nil, fmt.Errorf("the answer has no %s to keep as %s:\n%s", keep.Path, keep.Variable, answer)
 		}
-		p.variables[keep.Variable] = value
+		_, named := lookup(answer, "metadata.name")
+		p.variables[keep.Variable] = kept{value, !named}
 	}
 	mask(answer, p.variables)
 	if c.NoBody {
@@ -172,7 +173,7 @@ func (p *Player) fill(text string) (string, error) {
 		if !ok {
 			missing = fmt.Errorf("no answer before has set %s", use)
 		}
-		return value
+		return value.text
 	})
 	return filled, missing
 }
