@@ -1,5 +1,10 @@
 package selector
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Fields is a field selector. The zero value selects everything.
 type Fields struct {
 	requirements []FieldRequirement
@@ -15,7 +20,93 @@ type FieldRequirement struct {
 }
 
 // ParseFields reads a selector as it comes in a query. The error's text is that of kube-apiserver's answer.
-func ParseFields(text string) (Fields, error) { return Fields{}, nil }
+//
+// Commas and equals signs in values are escaped by a backslash, and so is the backslash. Whitespace counts. A condition
+// without name and value is none.
+func ParseFields(text string) (Fields, error) {
+	var fields Fields
+	for _, term := range splitTerms(text) {
+		if term == "" {
+			continue
+		}
+		requirement, ok := splitTerm(term)
+		if !ok {
+			return Fields{}, fmt.Errorf("invalid selector: '%s'; can't understand '%s'", text, term)
+		}
+		value, err := unescape(requirement.Value)
+		if err != nil {
+			return Fields{}, err
+		}
+		requirement.Value = value
+		if requirement.Field == "" && value == "" {
+			continue
+		}
+		fields.requirements = append(fields.requirements, requirement)
+	}
+	return fields, nil
+}
+
+// splitTerms cuts at the commas that are not escaped.
+func splitTerms(text string) []string {
+	var terms []string
+	start := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case ',':
+			terms = append(terms, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(terms, text[start:])
+}
+
+// splitTerm cuts at the first operator. Names are taken as they are, backslashes included.
+func splitTerm(term string) (FieldRequirement, bool) {
+	for i := range len(term) {
+		for _, symbol := range []string{"!=", "==", "="} {
+			if value, ok := strings.CutPrefix(term[i:], symbol); ok {
+				operator := Equals
+				if symbol == "!=" {
+					operator = NotEquals
+				}
+				return FieldRequirement{Field: term[:i], Operator: operator, Value: value}, true
+			}
+		}
+	}
+	return FieldRequirement{}, false
+}
+
+func unescape(value string) (string, error) {
+	if !strings.ContainsAny(value, `\,=`) {
+		return value, nil
+	}
+	var b strings.Builder
+	escaped := false
+	for _, r := range value {
+		switch {
+		case escaped:
+			if !strings.ContainsRune(`\,=`, r) {
+				return "", fmt.Errorf(`invalid field selector: invalid escape sequence: \%c`, r)
+			}
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case r == ',' || r == '=':
+			return "", fmt.Errorf("invalid field selector: unescaped character in value: %d", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if escaped {
+		return "", fmt.Errorf(`invalid field selector: invalid escape sequence: \`)
+	}
+	return b.String(), nil
+}
+
+var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
 // Empty tells whether everything is selected.
 func (f Fields) Empty() bool { return len(f.requirements) == 0 }
@@ -23,8 +114,46 @@ func (f Fields) Empty() bool { return len(f.requirements) == 0 }
 // Requirements returns the conditions, in the order in which they were written. The slice is shared: read only.
 func (f Fields) Requirements() []FieldRequirement { return f.requirements }
 
+// Exact returns the value that a field must have, if a condition says so: a list of the field metadata.name, for
+// instance, needs to look at one object only.
+func (f Fields) Exact(field string) (value string, ok bool) {
+	for _, requirement := range f.requirements {
+		if requirement.Field == field && requirement.Operator == Equals {
+			return requirement.Value, true
+		}
+	}
+	return "", false
+}
+
 // Matches tells whether an object is selected. get returns the value of a field, "" for one that it does not have.
-func (f Fields) Matches(get func(field string) string) bool { return true }
+func (f Fields) Matches(get func(field string) string) bool {
+	for _, requirement := range f.requirements {
+		if (get(requirement.Field) == requirement.Value) != (requirement.Operator == Equals) {
+			return false
+		}
+	}
+	return true
+}
+
+// Rename returns the selector with other names for its fields, or an error of rename's.
+func (f Fields) Rename(rename func(field string) (string, error)) (Fields, error) {
+	renamed := Fields{requirements: make([]FieldRequirement, len(f.requirements))}
+	for i, requirement := range f.requirements {
+		field, err := rename(requirement.Field)
+		if err != nil {
+			return Fields{}, err
+		}
+		requirement.Field = field
+		renamed.requirements[i] = requirement
+	}
+	return renamed, nil
+}
 
 // String writes the selector so that ParseFields reads the same one.
-func (f Fields) String() string { return "" }
+func (f Fields) String() string {
+	parts := make([]string, len(f.requirements))
+	for i, requirement := range f.requirements {
+		parts[i] = requirement.Field + string(requirement.Operator) + escaper.Replace(requirement.Value)
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,36 +1,29 @@
 package selector
 
-// Labels is a label selector. The zero value selects everything.
-type Labels struct {
-	requirements []LabelRequirement
-}
-
-// LabelRequirement is one condition on a label.
-type LabelRequirement struct {
-	Key      string
-	Operator Operator
-	// Values are sorted and without repetition: what the label is compared with, one value except for In and NotIn, and
-	// none for Exists and DoesNotExist.
-	Values []string
-}
-
-// Operator says how a requirement compares.
-type Operator string
-
-// The operators.
-const (
-	Equals       Operator = "="
-	NotEquals    Operator = "!="
-	In           Operator = "in"
-	NotIn        Operator = "notin"
-	Exists       Operator = "exists"
-	DoesNotExist Operator = "!"
-	GreaterThan  Operator = "gt"
-	LessThan     Operator = "lt"
+import (
+	"cmp"
+	"slices"
+	"strings"
 )
 
+// Labels is a label selector. The zero value selects everything.
+type Labels struct {
+	requirements []LabelRequirement // sorted by key
+}
+
 // ParseLabels reads a selector as it comes in a query. The error's text is that of kube-apiserver's answer.
-func ParseLabels(text string) (Labels, error) { return Labels{}, nil }
+func ParseLabels(text string) (Labels, error) {
+	requirements, err := parseRequirements(text)
+	if err != nil {
+		return Labels{}, err
+	}
+	return newLabels(requirements), nil
+}
+
+func newLabels(requirements []LabelRequirement) Labels {
+	slices.SortStableFunc(requirements, func(a, b LabelRequirement) int { return cmp.Compare(a.Key, b.Key) })
+	return Labels{requirements: requirements}
+}
 
 // Empty tells whether everything is selected.
 func (l Labels) Empty() bool { return len(l.requirements) == 0 }
@@ -39,7 +32,20 @@ func (l Labels) Empty() bool { return len(l.requirements) == 0 }
 func (l Labels) Requirements() []LabelRequirement { return l.requirements }
 
 // Matches tells whether an object with these labels is selected.
-func (l Labels) Matches(labels map[string]string) bool { return true }
+func (l Labels) Matches(labels map[string]string) bool {
+	for i := range l.requirements {
+		if !l.requirements[i].matches(labels) {
+			return false
+		}
+	}
+	return true
+}
 
 // String writes the selector so that ParseLabels reads the same one.
-func (l Labels) String() string { return "" }
+func (l Labels) String() string {
+	parts := make([]string, len(l.requirements))
+	for i, requirement := range l.requirements {
+		parts[i] = requirement.String()
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,192 @@
+package names
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The limits of the rules, in bytes.
+const (
+	maxSubdomain = 253
+	maxLabel     = 63
+	maxPortName  = 15
+)
+
+// The regular expressions that the sentences quote. They tell the user what is allowed; the checks are scanners, which
+// are several times faster, and a test holds the two together.
+const (
+	labelPattern      = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+	subdomainPattern  = labelPattern + `(\.` + labelPattern + ")*"
+	servicePattern    = "[a-z]([-a-z0-9]*[a-z0-9])?"
+	qualifiedPattern  = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+	labelValuePattern = "(" + qualifiedPattern + ")?"
+	dataKeyPattern    = "[-._a-zA-Z0-9]+"
+)
+
+func tooLong(limit int) string { return fmt.Sprintf("must be no more than %d bytes", limit) }
+
+func tooManyCharacters(limit int) string {
+	return fmt.Sprintf("must be no more than %d characters", limit)
+}
+
+// pattern is the sentence for a name that does not fit the alphabet.
+func pattern(what, regex string, examples ...string) string {
+	var b strings.Builder
+	b.WriteString(what)
+	if len(examples) > 0 {
+		b.WriteString(" (e.g. ")
+		for i, example := range examples {
+			if i > 0 {
+				b.WriteString(" or ")
+			}
+			b.WriteString("'" + example + "', ")
+		}
+	} else {
+		b.WriteString(" (")
+	}
+	b.WriteString("regex used for validation is '" + regex + "')")
+	return b.String()
+}
+
+// Subdomain checks a lower-case DNS subdomain (RFC 1123).
+func Subdomain(name string) []string {
+	var wrong []string
+	if len(name) > maxSubdomain {
+		wrong = append(wrong, tooLong(maxSubdomain))
+	}
+	if !isSubdomain(name) {
+		wrong = append(wrong, pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com"))
+	}
+	return wrong
+}
+
+// Label checks a lower-case DNS label (RFC 1123).
+func Label(name string) []string {
+	var wrong []string
+	if len(name) > maxLabel {
+		wrong = append(wrong, tooLong(maxLabel))
+	}
+	if !isLabel(name) {
+		wrong = append(wrong, labelSentence(name))
+	}
+	return wrong
+}
+
+// labelSentence tells a name that would do as a subdomain from one that would not.
+func labelSentence(name string) string {
+	if isSubdomain(name) {
+		return "must not contain dots"
+	}
+	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
+}
+
+// ServiceLabel checks a lower-case DNS label that starts with a letter (RFC 1035).
+func ServiceLabel(name string) []string {
+	var wrong []string
+	if len(name) > maxLabel {
+		wrong = append(wrong, tooLong(maxLabel))
+	}
+	if !isLabel(name) || !isLetter(name[0]) {
+		wrong = append(wrong, pattern("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", servicePattern, "my-name", "abc-123"))
+	}
+	return wrong
+}
+
+// PathSegment checks that a name can be one element of a URL path. With prefix, more characters follow it.
+func PathSegment(name string, prefix bool) []string {
+	if !prefix && (name == "." || name == "..") {
+		return []string{"may not be '" + name + "'"}
+	}
+	var wrong []string
+	for _, character := range []string{"/", "%"} {
+		if strings.Contains(name, character) {
+			wrong = append(wrong, "may not contain '"+character+"'")
+		}
+	}
+	return wrong
+}
+
+// Qualified checks a name that may have a domain in front: "name" or "example.com/name".
+func Qualified(name string) []string {
+	const alphabet = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+	examples := []string{"MyName", "my.name", "123-abc"}
+	var wrong []string
+	domain, local, qualified := strings.Cut(name, "/")
+	switch {
+	case !qualified:
+		local = name
+	case strings.Contains(local, "/"):
+		return []string{"a valid label key " + pattern(alphabet, qualifiedPattern, examples...) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
+	case domain == "":
+		wrong = append(wrong, "prefix part must be non-empty")
+	default:
+		for _, mistake := range Subdomain(domain) {
+			wrong = append(wrong, "prefix part "+mistake)
+		}
+	}
+	if local == "" {
+		wrong = append(wrong, "name part must be non-empty")
+	} else if len(local) > maxLabel {
+		wrong = append(wrong, "name part "+tooLong(maxLabel))
+	}
+	if !isQualifiedPart(local) {
+		wrong = append(wrong, "name part "+pattern(alphabet, qualifiedPattern, examples...))
+	}
+	return wrong
+}
+
+// LabelValue checks the value of a label.
+func LabelValue(value string) []string {
+	var wrong []string
+	if len(value) > maxLabel {
+		wrong = append(wrong, tooLong(maxLabel))
+	}
+	if value != "" && !isQualifiedPart(value) {
+		wrong = append(wrong, pattern("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", labelValuePattern, "MyValue", "my_value", "12345"))
+	}
+	return wrong
+}
+
+// DataKey checks a key of a config map or secret.
+func DataKey(key string) []string {
+	var wrong []string
+	if len(key) > maxSubdomain {
+		wrong = append(wrong, tooLong(maxSubdomain))
+	}
+	if key == "" || strings.IndexFunc(key, isNotDataCharacter) >= 0 {
+		wrong = append(wrong, pattern("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", dataKeyPattern, "key.name", "KEY_NAME", "key-name"))
+	}
+	switch {
+	case key == "." || key == "..":
+		wrong = append(wrong, fmt.Sprintf("must not be '%s'", key))
+	case strings.HasPrefix(key, ".."):
+		wrong = append(wrong, "must not start with '..'")
+	}
+	return wrong
+}
+
+// PortName checks the name of a port: at most 15 characters, with a letter among them.
+func PortName(name string) []string {
+	var wrong []string
+	if len(name) > maxPortName {
+		wrong = append(wrong, tooManyCharacters(maxPortName))
+	}
+	letters := false
+	for _, r := range name {
+		if !isLowerAlphanumeric(r) && r != '-' {
+			wrong = append(wrong, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+			break
+		}
+		letters = letters || r >= 'a' && r <= 'z'
+	}
+	if !letters {
+		wrong = append(wrong, "must contain at least one letter (a-z)")
+	}
+	if strings.Contains(name, "--") {
+		wrong = append(wrong, "must not contain consecutive hyphens")
+	}
+	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") {
+		wrong = append(wrong, "must not begin or end with a hyphen")
+	}
+	return wrong
+}

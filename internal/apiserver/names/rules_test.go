@@ -1,0 +1,94 @@
+package names
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+)
+
+// What kube-apiserver 1.36 says.
+func TestSentences(t *testing.T) {
+	const (
+		subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+		label     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+		service   = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+		qualified = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+		value     = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+		key       = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+	)
+	segment := func(name string) []string { return PathSegment(name, false) }
+	for _, c := range []struct {
+		rule func(string) []string
+		name string
+		want []string
+	}{
+		{Subdomain, "a.b-c.0", nil},
+		{Subdomain, "A", []string{subdomain}},
+		{Subdomain, "", []string{subdomain}},
+		{Subdomain, "a..b", []string{subdomain}},
+		{Subdomain, strings.Repeat("a", 254), []string{"must be no more than 253 bytes"}},
+		{Label, "0-a", nil},
+		{Label, "a.b", []string{"must not contain dots"}},
+		{Label, "a_b", []string{label}},
+		{Label, strings.Repeat("-", 64), []string{"must be no more than 63 bytes", label}},
+		{ServiceLabel, "a0", nil},
+		{ServiceLabel, "0a", []string{service}},
+		{ServiceLabel, "a.b", []string{service}},
+		{ServiceLabel, "", []string{service}},
+		{ServiceLabel, strings.Repeat("a", 64), []string{"must be no more than 63 bytes"}},
+		{segment, "system:x Y", nil},
+		{segment, ".", []string{"may not be '.'"}},
+		{segment, "..", []string{"may not be '..'"}},
+		{segment, "a/b%c", []string{"may not contain '/'", "may not contain '%'"}},
+		{Qualified, "example.com/a_B", nil},
+		{Qualified, "-a", []string{"name part " + qualified}},
+		{Qualified, "/a", []string{"prefix part must be non-empty"}},
+		{Qualified, "a/", []string{"name part must be non-empty", "name part " + qualified}},
+		{Qualified, "A/b", []string{"prefix part " + subdomain}},
+		{Qualified, "a/b/c", []string{"a valid label key " + qualified + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}},
+		{Qualified, strings.Repeat("a", 64), []string{"name part must be no more than 63 bytes"}},
+		{LabelValue, "", nil},
+		{LabelValue, "a_B.c", nil},
+		{LabelValue, "-b", []string{value}},
+		{LabelValue, strings.Repeat("a", 64), []string{"must be no more than 63 bytes"}},
+		{DataKey, "tls.crt", nil},
+		{DataKey, "a b", []string{key}},
+		{DataKey, "", []string{key}},
+		{DataKey, "..", []string{"must not be '..'"}},
+		{DataKey, ".", []string{"must not be '.'"}},
+		{DataKey, "..a", []string{"must not start with '..'"}},
+		{DataKey, strings.Repeat("a", 254), []string{"must be no more than 253 bytes"}},
+		{PortName, "http-2", nil},
+		{PortName, "HTTP", []string{"must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)", "must contain at least one letter (a-z)"}},
+		{PortName, "80", []string{"must contain at least one letter (a-z)"}},
+		{PortName, "-a--b", []string{"must not contain consecutive hyphens", "must not begin or end with a hyphen"}},
+		{PortName, strings.Repeat("a", 16), []string{"must be no more than 15 characters"}},
+	} {
+		assert.Equal(t, c.want, c.rule(c.name), "%.70q", c.name)
+	}
+	assert.Empty(t, PathSegment("..", true), "a prefix is no whole name")
+}
+
+// The scanners and the regular expressions that the sentences quote accept the same names.
+func TestScannersAgreeWithTheQuotedExpressions(t *testing.T) {
+	rules := map[string]struct {
+		accepts func(string) bool
+		pattern string
+	}{
+		"label":     {isLabel, labelPattern},
+		"subdomain": {isSubdomain, subdomainPattern},
+		"service":   {func(s string) bool { return len(s) <= 63 && len(ServiceLabel(s)) == 0 }, servicePattern},
+		"qualified": {isQualifiedPart, qualifiedPattern},
+		"value":     {func(s string) bool { return s == "" || isQualifiedPart(s) }, labelValuePattern},
+	}
+	for name, rule := range rules {
+		expression := regexp.MustCompile("^(?:" + rule.pattern + ")$")
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			text := rapid.StringOfN(rapid.SampledFrom([]rune("aZ09-_./é\n")), 0, 8, -1).Draw(t, "name")
+			assert.Equal(t, expression.MatchString(text), rule.accepts(text), "%q", text)
+		}))
+	}
+}
