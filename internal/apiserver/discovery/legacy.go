@@ -1,0 +1,55 @@
+package discovery
+
+import "orrery/restclient/api"
+
+// versionsDocument is api.APIVersions with the address that the original tells.
+type versionsDocument struct {
+	Kind          string          `json:"kind"`
+	Versions      []string        `json:"versions"`
+	ServerAddress []clientAddress `json:"serverAddressByClientCIDRs"`
+}
+
+type clientAddress struct {
+	ClientCIDR    string `json:"clientCIDR"`
+	ServerAddress string `json:"serverAddress"`
+}
+
+func coreVersions(g group, serverAddress string) versionsDocument {
+	document := versionsDocument{
+		Kind: "APIVersions", ServerAddress: []clientAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: serverAddress}},
+	}
+	for _, v := range g.versions {
+		document.Versions = append(document.Versions, v.name)
+	}
+	return document
+}
+
+func legacyGroup(g group) api.APIGroup {
+	entry := api.APIGroup{Name: g.name}
+	for _, v := range g.versions {
+		gv := api.GroupVersion{Group: g.name, Version: v.name}
+		entry.Versions = append(entry.Versions, api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.name})
+	}
+	entry.PreferredVersion = entry.Versions[0]
+	return entry
+}
+
+func resourceList(gv api.GroupVersion, v version) api.APIResourceList {
+	list := api.APIResourceList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []api.APIResource{}}
+	if gv.Group == "" {
+		list.APIVersion = "" // so it is in the original
+	}
+	for _, r := range v.resources {
+		list.Resources = append(list.Resources, api.APIResource{
+			Name: r.plural, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
+			Verbs: r.verbs, ShortNames: r.shortNames, Categories: r.categories,
+		})
+		for _, s := range r.subresources {
+			list.Resources = append(list.Resources, api.APIResource{
+				Name: r.plural + "/" + s.Name, Namespaced: r.namespaced,
+				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
+			})
+		}
+	}
+	return list
+}
