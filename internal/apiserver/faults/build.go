@@ -32,7 +32,7 @@ func build(text string, now time.Time) (*fault, error) {
 
 func (b *builder) fault(text string, now time.Time) *fault {
 	f := &fault{
-		kind: b.order.kind.Name, text: text, count: -1, share: 1,
+		kind: b.order.kind.Name, text: text, count: -1, share: 1, removed: make(chan struct{}),
 		scope: scope{
 			verbs: b.list("verb"), resources: b.list("resource"), namespaces: b.list("namespace"),
 			names: b.list("name"), users: b.list("user"),

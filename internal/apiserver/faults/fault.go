@@ -21,6 +21,7 @@ type fault struct {
 	webhook        string
 	nodes          []string
 	broken         api.GroupVersion
+	removed        chan struct{} // closed when somebody has taken the fault away; not when it is over by itself
 
 	// guarded by Set.mu
 	dice  *rand.Rand

@@ -9,32 +9,27 @@ import (
 	"orrery/restclient/api"
 )
 
-// Before is called for every request, after Authorize. It waits where a fault says so, but no longer than ctx, and
-// returns the refusal to send, or nil. Paths of health and of the debug endpoint are never hit: the one is how one sees
+// Before is called for every request, after Authorize. It waits where a fault says so, but no longer than ctx and not
+// after the fault has been removed, and returns the refusal to send, or nil. Paths of health and of the debug endpoint are never hit: the one is how one sees
 // that the server lives, the other is how a fault is taken away again.
 func (s *Set) Before(ctx context.Context, r Request) *api.StatusError {
 	if exempt(r.Path) {
 		return nil
 	}
-	wait, refused := s.before(r)
-	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+	delays, refused := s.before(r)
+	for _, f := range delays {
+		f.pause(ctx)
 	}
 	return refused
 }
 
 // before decides at once, so that a request that waits is not hit by what begins meanwhile.
-func (s *Set) before(r Request) (wait time.Duration, refused *api.StatusError) {
+func (s *Set) before(r Request) (delays []*fault, refused *api.StatusError) {
 	s.each(func(f *fault) {
 		switch f.kind {
 		case delay:
 			if f.strikesLocked(r) {
-				wait += f.wait
+				delays = append(delays, f)
 			}
 		case tooManyRequests, internalError, unavailable:
 			if refused == nil && f.strikesLocked(r) {
@@ -47,7 +42,18 @@ func (s *Set) before(r Request) (wait time.Duration, refused *api.StatusError) {
 			}
 		}
 	})
-	return wait, refused
+	return delays, refused
+}
+
+// pause waits as long as the fault says.
+func (f *fault) pause(ctx context.Context) {
+	timer := time.NewTimer(f.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-f.removed:
+	case <-ctx.Done():
+	}
 }
 
 func (f *fault) refusal() *api.StatusError {

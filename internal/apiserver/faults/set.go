@@ -82,7 +82,7 @@ func (s *Set) again(f *fault) {
 	act()
 }
 
-// Remove switches a fault off and tells whether it was on.
+// Remove switches a fault off and tells whether it was on. Requests that it holds up go on.
 func (s *Set) Remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,6 +92,7 @@ func (s *Set) Remove(id string) bool {
 		return false
 	}
 	s.faults[at].stopLocked()
+	close(s.faults[at].removed)
 	s.faults = slices.Delete(s.faults, at, at+1)
 	s.some.Store(len(s.faults) > 0)
 	return true
@@ -129,6 +130,7 @@ func (s *Set) Stop() {
 	s.finished = true
 	for _, f := range s.faults {
 		f.stopLocked()
+		close(f.removed)
 	}
 	s.faults = nil
 	s.some.Store(false)

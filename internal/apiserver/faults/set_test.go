@@ -315,3 +315,43 @@ func TestManyGoroutines(t *testing.T) {
 	s.Stop()
 	assert.Equal(t, 100, hits, "a count is exact")
 }
+
+// Whoever takes a delay away does not want to sit out what is left of it.
+func TestRemovedDelayLetsGo(t *testing.T) {
+	for name, remove := range map[string]func(s *faults.Set, id string){
+		"removed": func(s *faults.Set, id string) { assert.True(t, s.Remove(id)) },
+		"stopped": func(s *faults.Set, _ string) { s.Stop() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := with(t, "delay:by=2s")
+			id, err := s.Add("delay:by=1h")
+			require.NoError(t, err)
+			start, passed := time.Now(), make(chan struct{})
+			go func() {
+				defer close(passed)
+				assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+			}()
+			time.Sleep(10 * time.Second)
+			remove(s, id)
+			<-passed
+			assert.Equal(t, 10*time.Second, time.Since(start), name)
+		})
+	}
+}
+
+// A delay that is over by its count still delays the last request that it counted.
+func TestDelayOutlivesItsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := with(t, "delay:by=3s,count=1")
+		start, passed := time.Now(), make(chan struct{})
+		go func() {
+			defer close(passed)
+			assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+		}()
+		synctest.Wait()
+		assert.Empty(t, s.List())
+		assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+		<-passed
+		assert.Equal(t, 3*time.Second, time.Since(start))
+	})
+}
