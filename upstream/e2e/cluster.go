@@ -4,42 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"orrery/upstream/controlplane"
 )
 
-// Cluster is a control plane with one namespace controller, the subject, running beside it.
+// Cluster is a server with one namespace controller, the subject, running beside it.
 type Cluster struct {
-	// ControlPlane is the cluster without the subject. Its Stop is called by the cluster's.
-	*controlplane.ControlPlane
+	// Server is the cluster without the subject. Its Stop is called by the cluster's.
+	Server
 
+	platform   Platform
 	subject    Subject
 	kubeconfig string // the subject's
 	controller *controlplane.Process
 }
 
-// StartCluster starts a control plane without a namespace controller and then the subject with further arguments.
-// The context bounds the start only. Whoever calls it calls [Cluster.Stop].
-func StartCluster(ctx context.Context, subject Subject, config controlplane.Config, args ...string) (*Cluster, error) {
-	if config.NamespaceController {
-		return nil, errors.New("start cluster: the subject would not be the only namespace controller")
-	}
-	cp, err := controlplane.Start(ctx, config)
+// StartCluster starts a server without a namespace controller and then the subject with further arguments. The context
+// bounds the start only. Whoever calls it calls [Cluster.Stop].
+func StartCluster(ctx context.Context, platform Platform, subject Subject, config controlplane.Config, args ...string) (*Cluster, error) {
+	server, err := platform.Start(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("start cluster: %w", err)
 	}
-	c := &Cluster{ControlPlane: cp, subject: subject}
-	if c.kubeconfig, err = cp.KubeconfigFor(controllerIdentity); err == nil {
+	c := &Cluster{Server: server, platform: platform, subject: subject}
+	if c.kubeconfig, err = server.KubeconfigFor(controllerIdentity); err == nil {
 		err = c.StartController(args...)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start cluster: %w", err), cp.Stop())
+		return nil, errors.Join(fmt.Errorf("start cluster: %w", err), server.Stop())
 	}
 	return c, nil
 }
 
 // StartController starts the subject, after [Cluster.StopController] or [Cluster.KillController].
 func (c *Cluster) StartController(args ...string) error {
+	args = slices.Concat(c.platform.SubjectArgs[c.subject.Name], args)
 	controller, err := c.subject.start(c.kubeconfig, c.LogFile(c.subject.Name), args...)
 	if err != nil {
 		return err
@@ -57,9 +57,9 @@ func (c *Cluster) KillController() { c.controller.Kill() }
 // Controller is the subject's process, the last one started.
 func (c *Cluster) Controller() *controlplane.Process { return c.controller }
 
-// Stop ends the subject and then the control plane. It returns an error when either had ended before without having
-// been asked to.
+// Stop ends the subject and then the server. It returns an error when either had ended before without having been asked
+// to.
 func (c *Cluster) Stop() error {
 	c.StopController(context.Background())
-	return errors.Join(c.controller.Err(), c.ControlPlane.Stop())
+	return errors.Join(c.controller.Err(), c.Server.Stop())
 }

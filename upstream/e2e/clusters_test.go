@@ -24,32 +24,40 @@ rules:
 `
 
 // venue gives a scenario a cluster with the subject at work.
-type venue func(t *testing.T, subject Subject) *Cluster
+type venue func(t *testing.T, platform Platform, subject Subject) *Cluster
 
 // onOwnCluster is for scenarios that disturb the whole cluster: nobody else is on it.
-func onOwnCluster(t *testing.T, subject Subject) *Cluster {
-	return onClusterWith(controlplane.Config{})(t, subject)
+func onOwnCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
+	return onClusterWith(controlplane.Config{})(t, platform, subject)
 }
 
 // onClusterWith is onOwnCluster with a configuration of the scenario's own.
 func onClusterWith(config controlplane.Config) venue {
-	return func(t *testing.T, subject Subject) *Cluster {
-		config.AuditPolicy = auditPolicy
+	return func(t *testing.T, platform Platform, subject Subject) *Cluster {
+		config := audited(platform, config)
 		config.Log = t.Output()
-		cluster, err := StartCluster(t.Context(), subject, config, talkative(subject)...)
+		cluster, err := StartCluster(t.Context(), platform, subject, config, talkative(subject)...)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
 		return cluster
 	}
 }
 
-// onSharedCluster is for scenarios that keep to their own namespaces: they run side by side on one cluster a subject,
-// with a node, which is started for the first of them and stopped by TestMain.
-func onSharedCluster(t *testing.T, subject Subject) *Cluster {
-	cluster, err := shared[subject.Name].get(func() (*Cluster, error) {
+// audited adds the audit policy where there is an audit log.
+func audited(platform Platform, config controlplane.Config) controlplane.Config {
+	if platform.Name == Kubernetes().Name {
+		config.AuditPolicy = auditPolicy
+	}
+	return config
+}
+
+// onSharedCluster is for scenarios that keep to their own namespaces: they run side by side on one cluster for each
+// platform and subject, with a node, which is started for the first of them and stopped by TestMain.
+func onSharedCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
+	cluster, err := shared[pairing{platform.Name, subject.Name}].get(func() (*Cluster, error) {
 		// Not the test's context and log: the cluster outlives the test that happens to come first.
-		config := controlplane.Config{AuditPolicy: auditPolicy, FakeNodes: 1}
-		return StartCluster(context.Background(), subject, config, talkative(subject)...)
+		config := audited(platform, controlplane.Config{FakeNodes: 1})
+		return StartCluster(context.Background(), platform, subject, config, talkative(subject)...)
 	})
 	require.NoError(t, err)
 	return cluster
@@ -63,20 +71,44 @@ func talkative(subject Subject) []string {
 	return nil
 }
 
-// shared are the clusters of onSharedCluster, by the subject's name, and that of onVacantCluster.
+// pairing names a platform and a subject.
+type pairing struct{ platform, subject string }
+
+// String is how tests call it.
+func (p pairing) String() string { return p.platform + "/" + p.subject }
+
+// pairings are all there are.
+func pairings() []pairing {
+	var all []pairing
+	for _, platform := range Platforms() {
+		for _, subject := range Subjects() {
+			all = append(all, pairing{platform.Name, subject.Name})
+		}
+	}
+	return all
+}
+
+// shared are the clusters of onSharedCluster, vacant those of onVacantCluster by the platform's name.
 var (
-	shared = map[string]*lazily[*Cluster]{BuiltIn().Name: {}, Orrery().Name: {}}
-	vacant = &lazily[*controlplane.ControlPlane]{}
+	shared = map[pairing]*lazily[*Cluster]{}
+	vacant = map[string]*lazily[Server]{}
 )
 
-// onVacantCluster returns a control plane on which no namespace controller runs, for tests that run orrery themselves.
-// They must not run side by side.
-func onVacantCluster(t *testing.T) *controlplane.ControlPlane {
-	cp, err := vacant.get(func() (*controlplane.ControlPlane, error) {
-		return controlplane.Start(context.Background(), controlplane.Config{AuditPolicy: auditPolicy})
+func init() {
+	for _, p := range pairings() {
+		shared[p] = &lazily[*Cluster]{}
+		vacant[p.platform] = &lazily[Server]{}
+	}
+}
+
+// onVacantCluster returns a server on which no namespace controller runs, for tests that run orrery themselves. They must
+// not run side by side.
+func onVacantCluster(t *testing.T, platform Platform) Server {
+	server, err := vacant[platform.Name].get(func() (Server, error) {
+		return platform.Start(context.Background(), audited(platform, controlplane.Config{}))
 	})
 	require.NoError(t, err)
-	return cp
+	return server
 }
 
 // lazily is something that is started for the first who asks for it.
@@ -115,8 +147,10 @@ func stopShared() error {
 			stop(cluster.value.Stop)
 		}
 	}
-	if vacant.ready {
-		stop(vacant.value.Stop)
+	for _, server := range vacant {
+		if server.ready {
+			stop(server.value.Stop)
+		}
 	}
 	stopping.Wait()
 	return all

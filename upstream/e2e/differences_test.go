@@ -1,15 +1,10 @@
 package e2e
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // intendedDifferences are all the ways in which the end states of scenarios may differ between the original and orrery.
@@ -106,7 +101,23 @@ var intendedDifferences = []difference{
 	},
 }
 
-// intendedFor returns the differences that are intended in one scenario.
+// platformDifferences are all the ways in which the end states of scenarios may differ between the genuine server (the
+// first value of each pair) and the server in memory. As above each must show, with each subject unless one is named, and
+// nothing else may differ.
+var platformDifferences = []difference{}
+
+// intendedOnPlatforms returns the differences between platforms that are intended in one scenario with one subject.
+func intendedOnPlatforms(scenario string, subject Subject) []difference {
+	var intended []difference
+	for _, d := range platformDifferences {
+		if d.scenario == scenario && (d.subject == "" || d.subject == subject.Name) {
+			intended = append(intended, d)
+		}
+	}
+	return intended
+}
+
+// intendedFor returns the differences between subjects that are intended in one scenario.
 func intendedFor(scenario string) []difference {
 	var intended []difference
 	for _, d := range intendedDifferences {
@@ -119,22 +130,16 @@ func intendedFor(scenario string) []difference {
 
 // A difference that is listed for a scenario which does not exist would never be looked at.
 func TestIntendedDifferencesBelongToScenarios(t *testing.T) {
-	files, err := filepath.Glob("*_test.go")
-	require.NoError(t, err)
-	scenarios := map[string]bool{}
-	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, declaration := range file.Decls {
-			if function, ok := declaration.(*ast.FuncDecl); ok && strings.HasPrefix(function.Name.Name, "Test") {
-				scenarios[function.Name.Name] = true
-			}
-		}
-	}
+	scenarios := sourceOfTests(t)
 	for _, d := range intendedDifferences {
-		assert.True(t, scenarios[d.scenario], "difference %q belongs to %s, which is no test", d.name, d.scenario)
+		assert.Regexp(t, `^[a-h]$`, d.point, d.name)
+	}
+	for _, d := range slices.Concat(intendedDifferences, platformDifferences) {
+		assert.Contains(t, scenarios, d.scenario, "difference %q belongs to a test that does not exist", d.name)
 		assert.NotEmpty(t, d.facts, d.name)
 		assert.NotEmpty(t, d.reason, d.name)
-		assert.Regexp(t, `^[a-h]$`, d.point, d.name)
+	}
+	for _, d := range platformDifferences {
+		assert.Len(t, platformsFor(d.scenario), len(Platforms()), "difference %q is between platforms, and the scenario runs on one", d.name)
 	}
 }

@@ -31,16 +31,19 @@ func (s endState) String() string {
 	return text.String()
 }
 
-// difference is one way in which orrery's end states are meant to differ from the original's.
+// difference is one way in which end states are meant to differ: orrery's from the original's, or those on the server in
+// memory from those on the genuine one.
 type difference struct {
 	// name says in a few words what is different.
 	name string
-	// point is the letter under which the project's requirements list it.
+	// point is the letter under which the project's requirements list it; only for differences between subjects.
 	point string
 	// scenario is the test in which it shows, and must show.
 	scenario string
 	// reason is why it is better so.
 	reason string
+	// subject is the one with which it shows; only for differences between platforms, and empty for all subjects.
+	subject string
 	// facts are those that differ, with both values.
 	facts map[string]pair
 }
@@ -48,8 +51,33 @@ type difference struct {
 // pair is a fact that differs. An absent fact is the empty string.
 type pair struct{ original, ours string }
 
+// compareAll compares the subjects on each platform and then the platforms for each subject. Outcomes of pairings that
+// did not run (-run selects some) are left out.
+func compareAll(scenario string, outcomes map[pairing]endState) []string {
+	var problems []string
+	for _, platform := range platformsFor(scenario) {
+		original, ours := outcomes[pairing{platform.Name, BuiltIn().Name}], outcomes[pairing{platform.Name, Orrery().Name}]
+		if len(original) == 0 || len(ours) == 0 {
+			continue
+		}
+		for _, problem := range compare("original", original, "orrery", ours, intendedFor(scenario)) {
+			problems = append(problems, "on "+platform.Name+": "+problem)
+		}
+	}
+	for _, subject := range Subjects() {
+		genuine, inMemory := outcomes[pairing{Kubernetes().Name, subject.Name}], outcomes[pairing{InMemory().Name, subject.Name}]
+		if len(genuine) == 0 || len(inMemory) == 0 {
+			continue
+		}
+		for _, problem := range compare(Kubernetes().Name, genuine, InMemory().Name, inMemory, intendedOnPlatforms(scenario, subject)) {
+			problems = append(problems, "with "+subject.Name+": "+problem)
+		}
+	}
+	return problems
+}
+
 // compare returns a sentence for each fact that differs and is not meant to, and for each that is meant to and does not.
-func compare(original, ours endState, intended []difference) []string {
+func compare(first string, original endState, second string, ours endState, intended []difference) []string {
 	expected := map[string]pair{}
 	owner := map[string]string{}
 	for _, d := range intended {
@@ -73,10 +101,10 @@ func compare(original, ours endState, intended []difference) []string {
 		want, isIntended := expected[fact]
 		switch {
 		case isIntended && got != want:
-			problems = append(problems, fmt.Sprintf("%s: the intended difference %q is not as listed:\n  original, listed: %s\n  original, found:  %s\n  orrery, listed:   %s\n  orrery, found:    %s",
-				fact, owner[fact], want.original, got.original, want.ours, got.ours))
+			problems = append(problems, fmt.Sprintf("%s: the intended difference %q is not as listed:\n  %s, listed: %s\n  %s, found: %s\n  %s, listed: %s\n  %s, found: %s",
+				fact, owner[fact], first, want.original, first, got.original, second, want.ours, second, got.ours))
 		case !isIntended && got.original != got.ours:
-			problems = append(problems, fmt.Sprintf("%s: this difference is not intended:\n  original: %s\n  orrery:   %s", fact, got.original, got.ours))
+			problems = append(problems, fmt.Sprintf("%s: this difference is not intended:\n  %s: %s\n  %s: %s", fact, first, got.original, second, got.ours))
 		}
 	}
 	slices.Sort(problems)
@@ -100,7 +128,7 @@ func TestCompareEndStates(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			problems := compare(test.original, test.ours, intended)
+			problems := compare("original", test.original, "orrery", test.ours, intended)
 			if test.problem == "" {
 				assert.Empty(t, problems)
 				return

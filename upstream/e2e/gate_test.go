@@ -8,24 +8,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionreviewv1 "k8s.io/api/admission/v1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
-
-	"orrery/upstream/controlplane"
 )
 
-// gate is an admission webhook that allows every deletion of a ConfigMap in one namespace, and while it is shut answers
-// only when it is opened. So a test can stop a subject in the middle of its work without having to guess when that is.
-// The API server waits for an answer for 30 seconds.
-type gate struct {
+// webhookGate is a gate: an admission webhook that allows every deletion, and while it is shut answers only when it is
+// opened. The API server waits for an answer for 30 seconds.
+type webhookGate struct {
 	server *httptest.Server
+	tr     *trial
 	// reached receives a value when a deletion has come to the shut gate, for the first since it was shut.
 	reached chan struct{}
 
@@ -33,11 +29,11 @@ type gate struct {
 	open chan struct{} // closed while the gate is open
 }
 
-// newGate puts a gate, open, before the ConfigMaps of a namespace. The ConfigMap "probe" must be there; the gate is in
-// force when the deletion of it has been tried and was asked about.
-func newGate(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Interface, namespace, probe string) *gate {
-	t.Helper()
-	g := &gate{reached: make(chan struct{}, 1), open: make(chan struct{})}
+// gateBefore configures the webhook. It is in force when the deletion of the probe has been tried and was asked about.
+func (genuineHindrances) gateBefore(tr *trial, namespace, probe string) gate {
+	tr.t.Helper()
+	t, client := tr.t, tr.client
+	g := &webhookGate{tr: tr, reached: make(chan struct{}, 1), open: make(chan struct{})}
 	close(g.open)
 	asked := make(chan struct{}, 1)
 	g.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +65,7 @@ func newGate(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Inte
 		err := webhooks.Delete(context.WithoutCancel(t.Context()), config.Name, metav1.DeleteOptions{})
 		assert.NoError(t, err, "without its server the gate would be shut for whoever uses the cluster next")
 	})
-	eventually(t, "the gate is in force", cp.Failed(), func() (bool, error) {
+	tr.eventually("the gate is in force", func() (bool, error) {
 		err := client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), probe, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		select {
 		case <-asked:
@@ -89,7 +85,7 @@ func deletionsOfConfigMaps() admissionv1.RuleWithOperations {
 }
 
 // Shut has deletions wait from now on.
-func (g *gate) Shut() {
+func (g *webhookGate) Shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open = make(chan struct{})
@@ -100,7 +96,7 @@ func (g *gate) Shut() {
 }
 
 // Open lets all deletions pass, those that wait and those that come.
-func (g *gate) Open() {
+func (g *webhookGate) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
@@ -111,9 +107,9 @@ func (g *gate) Open() {
 }
 
 // AwaitReached waits until a deletion is held up.
-func (g *gate) AwaitReached(t *testing.T, cp *controlplane.ControlPlane) {
-	t.Helper()
-	eventually(t, "a deletion has come to the gate", cp.Failed(), func() (bool, error) {
+func (g *webhookGate) AwaitReached() {
+	g.tr.t.Helper()
+	g.tr.eventually("a deletion has come to the gate", func() (bool, error) {
 		select {
 		case <-g.reached:
 			return true, nil
@@ -124,7 +120,7 @@ func (g *gate) AwaitReached(t *testing.T, cp *controlplane.ControlPlane) {
 }
 
 // answer allows what it is asked about, as soon as the gate is open.
-func (g *gate) answer(w http.ResponseWriter, r *http.Request) {
+func (g *webhookGate) answer(w http.ResponseWriter, r *http.Request) {
 	var review admissionreviewv1.AdmissionReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Request == nil {
 		http.Error(w, "not an admission review", http.StatusBadRequest)

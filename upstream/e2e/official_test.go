@@ -9,21 +9,28 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// TestOfficialSpecs runs Kubernetes' own specs for namespaces against each namespace controller. That the original
-// passes proves the setup; that orrery passes is what this project promises.
+// TestOfficialSpecs runs Kubernetes' own specs for namespaces against each namespace controller on each server. That the
+// original passes on the genuine server proves the setup; that the others pass is what this project promises.
 func TestOfficialSpecs(t *testing.T) {
-	for _, subject := range Subjects() {
-		t.Run(subject.Name, func(t *testing.T) {
-			cluster, err := StartCluster(t.Context(), subject, controlplane.Config{FakeNodes: 1, Log: t.Output()})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
-
-			var report bytes.Buffer
-			err = RunOfficialSpecs(t.Context(), cluster.Kubeconfig(), &report)
-			if err != nil {
-				t.Logf("%s\n\nthe end of the log of %s:\n%s", report.String(), subject.Name, cluster.Controller().Tail())
-			}
-			require.NoError(t, err)
-		})
+	for _, platform := range Platforms() {
+		for _, subject := range Subjects() {
+			t.Run(platform.Name+"/"+subject.Name, func(t *testing.T) {
+				t.Parallel()
+				passOfficialSpecs(t, platform, subject)
+			})
+		}
 	}
+}
+
+func passOfficialSpecs(t *testing.T, platform Platform, subject Subject) {
+	cluster, err := StartCluster(t.Context(), platform, subject, controlplane.Config{FakeNodes: 1, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
+
+	var report bytes.Buffer
+	err = RunOfficialSpecs(t.Context(), cluster.Kubeconfig(), &report, platform.SpecArgs...)
+	if err != nil {
+		t.Logf("%s\n\nthe end of the log of %s:\n%s", report.String(), subject.Name, cluster.Controller().Tail())
+	}
+	require.NoError(t, err)
 }

@@ -9,9 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// forbidDeletion makes a policy by which the objects of one name and type in one namespace cannot be deleted, and waits
-// until it is in force. The object exists already. Policy and binding are named after the namespace.
-func (tr *trial) forbidDeletion(resource schema.GroupVersionResource, namespace, name string) {
+// forbidDeletion makes a policy, and waits until it is in force. Policy and binding are named after the namespace.
+func (genuineHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionResource, namespace, name string) (lift func()) {
 	tr.t.Helper()
 	everything := admissionv1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: &admissionv1.MatchResources{
@@ -52,26 +51,23 @@ func (tr *trial) forbidDeletion(resource schema.GroupVersionResource, namespace,
 		}
 		return false, err
 	})
+	return func() {
+		tr.t.Helper()
+		admission := tr.client.AdmissionregistrationV1()
+		require.NoError(tr.t, admission.ValidatingAdmissionPolicyBindings().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+		require.NoError(tr.t, admission.ValidatingAdmissionPolicies().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+	}
 }
 
-// allowDeletion takes back what forbidDeletion did.
-func (tr *trial) allowDeletion(namespace string) {
-	tr.t.Helper()
-	admission := tr.client.AdmissionregistrationV1()
-	require.NoError(tr.t, admission.ValidatingAdmissionPolicyBindings().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
-	require.NoError(tr.t, admission.ValidatingAdmissionPolicies().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
-}
-
-// askNobody has the server ask a webhook that does not exist before it deletes objects of a type in one namespace, and
-// waits until that is in force. lift takes it back.
-func (tr *trial) askNobody(namespace string, resource schema.GroupVersionResource) (lift func()) {
+// askNobody configures a webhook at an address that nobody answers, and waits until that is in force.
+func (genuineHindrances) askNobody(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
 	tr.t.Helper()
 	config := &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionv1.ValidatingWebhook{{
 			Name: "nobody.example.com",
 			// Nobody listens on this port, and nobody without special rights can.
-			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/")},
+			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Delete},

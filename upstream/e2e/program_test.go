@@ -97,12 +97,16 @@ func (p *program) AwaitExit() int {
 	return p.ExitCode()
 }
 
-// onVacant prepares a trial on the control plane without a namespace controller, and the kubeconfig file with which a
-// test runs orrery there.
-func onVacant(t *testing.T) (tr *trial, kubeconfig string) {
-	t.Helper()
-	cp := onVacantCluster(t)
-	kubeconfig, err := cp.KubeconfigFor(controllerIdentity)
-	require.NoError(t, err)
-	return newTrial(t, &Cluster{ControlPlane: cp, subject: Orrery()}, endState{}), kubeconfig
+// onEachVacant runs a test of the program on every platform, side by side, as [tryEach] does with scenarios. Each trial is
+// on a server without a namespace controller, and kubeconfig is the file with which the test runs orrery there.
+func onEachVacant(t *testing.T, test func(tr *trial, kubeconfig string)) {
+	for _, platform := range platformsFor(t.Name()) {
+		t.Run(platform.Name, func(t *testing.T) {
+			t.Parallel()
+			server := onVacantCluster(t, platform)
+			kubeconfig, err := server.KubeconfigFor(controllerIdentity)
+			require.NoError(t, err)
+			test(newTrial(t, &Cluster{Server: server, platform: platform, subject: Orrery()}, endState{}), kubeconfig)
+		})
+	}
 }

@@ -17,7 +17,7 @@ const controllerRole = "system:controller:namespace-controller"
 
 // withholdRights takes all rights for one type away from the controller. Rights can only be granted, so the role that
 // says "everything" is replaced by one that names all other types.
-func (tr *trial) withholdRights(withheld schema.GroupResource) {
+func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource) (grant func()) {
 	tr.t.Helper()
 	roles := tr.client.RbacV1().ClusterRoles()
 	role, err := roles.Get(tr.ctx, controllerRole, metav1.GetOptions{})
@@ -50,18 +50,13 @@ func (tr *trial) withholdRights(withheld schema.GroupResource) {
 	require.NoError(tr.t, err)
 	require.NoError(tr.t, bindings.Delete(tr.ctx, controllerRole, metav1.DeleteOptions{}))
 	tr.awaitRight(withheld, false)
-}
-
-// grantRights gives the controller its own role again.
-func (tr *trial) grantRights() {
-	tr.t.Helper()
-	bindings := tr.client.RbacV1().ClusterRoleBindings()
-	binding, err := bindings.Get(tr.ctx, "lesser", metav1.GetOptions{})
-	require.NoError(tr.t, err)
-	binding.ObjectMeta = metav1.ObjectMeta{Name: controllerRole}
-	binding.RoleRef.Name = controllerRole
-	_, err = bindings.Create(tr.ctx, binding, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
+	return func() {
+		tr.t.Helper()
+		binding.ObjectMeta = metav1.ObjectMeta{Name: controllerRole}
+		binding.RoleRef.Name = controllerRole
+		_, err := bindings.Create(tr.ctx, binding, metav1.CreateOptions{})
+		require.NoError(tr.t, err)
+	}
 }
 
 // awaitRight waits until the API server, which learns of changed rights a moment later, judges as expected.

@@ -96,12 +96,12 @@ func TestPolicyDeniesDeletion(t *testing.T) {
 		tr.createConfigMap("denied", "ordinary")
 		tr.createConfigMap("denied", "precious")
 		tr.createSecret("denied", "secret")
-		tr.forbidDeletion(configMaps, "denied", "precious")
+		allow := tr.hinder.forbidDeletion(tr, configMaps, "denied", "precious")
 
 		tr.deleteNamespace("denied")
 		tr.awaitCondition("denied", corev1.NamespaceDeletionContentFailure)
 		tr.noteNamespace("while it is denied", "denied")
-		tr.allowDeletion("denied")
+		allow()
 		tr.awaitGone("denied")
 	})
 }
@@ -113,7 +113,7 @@ func TestWebhookIsDown(t *testing.T) {
 		tr.createNamespace("webhook")
 		tr.createConfigMap("webhook", "content")
 		tr.createSecret("webhook", "content")
-		lift := tr.askNobody("webhook", configMaps)
+		lift := tr.hinder.askNobody(tr, configMaps, "webhook")
 
 		tr.deleteNamespace("webhook")
 		tr.awaitCondition("webhook", corev1.NamespaceDeletionContentFailure)

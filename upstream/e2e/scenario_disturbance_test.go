@@ -2,9 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -16,14 +14,14 @@ import (
 )
 
 // fillBehindGate creates a namespace with a few objects and a shut gate before its ConfigMaps.
-func (tr *trial) fillBehindGate(namespace string) *gate {
+func (tr *trial) fillBehindGate(namespace string) gate {
 	tr.t.Helper()
 	tr.createNamespace(namespace)
 	for i := range 20 {
 		tr.createConfigMap(namespace, fmt.Sprintf("object-%02d", i))
 		tr.createSecret(namespace, fmt.Sprintf("object-%02d", i))
 	}
-	g := newGate(tr.t, tr.cluster.ControlPlane, tr.client, namespace, "object-00")
+	g := tr.hinder.gateBefore(tr, namespace, "object-00")
 	g.Shut()
 	return g
 }
@@ -38,7 +36,7 @@ func TestControllerIsKilled(t *testing.T) {
 		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining)
 
 		tr.deleteNamespace("interrupted")
-		gate.AwaitReached(tr.t, tr.cluster.ControlPlane)
+		gate.AwaitReached()
 		tr.cluster.KillController()
 		gate.Open()
 		require.Contains(tr.t, tr.namespace("interrupted").Spec.Finalizers, corev1.FinalizerKubernetes)
@@ -61,7 +59,7 @@ func TestAPIServerIsRestarted(t *testing.T) {
 		tr.deleteNamespace("held")
 		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining)
 
-		require.NoError(tr.t, tr.cluster.RestartAPIServer(tr.ctx))
+		require.NoError(tr.t, tr.controlPlane().RestartAPIServer(tr.ctx))
 		tr.noteNamespace("after a restart", "held")
 		tr.createNamespace("after-restart")
 		tr.deleteNamespace("after-restart")
@@ -69,10 +67,10 @@ func TestAPIServerIsRestarted(t *testing.T) {
 
 		gate := tr.fillBehindGate("interrupted")
 		tr.deleteNamespace("interrupted")
-		gate.AwaitReached(tr.t, tr.cluster.ControlPlane)
-		tr.cluster.KillAPIServer()
+		gate.AwaitReached()
+		tr.controlPlane().KillAPIServer()
 		gate.Open()
-		require.NoError(tr.t, tr.cluster.StartAPIServer(tr.ctx))
+		require.NoError(tr.t, tr.controlPlane().StartAPIServer(tr.ctx))
 		tr.free(configMaps, "held", "held")
 		tr.awaitGone("interrupted")
 		tr.awaitGone("held")
@@ -102,14 +100,9 @@ func (tr *trial) forgetHistory() {
 	// Something else than a namespace is written last, so that what the subject has seen is history.
 	tr.createConfigMap("known", "content")
 
-	forgotten := time.Now()
-	require.NoError(tr.t, tr.cluster.ForgetHistory(tr.ctx))
+	hasReadAgain := tr.hinder.forgetHistory(tr)
 	require.Equal(tr.t, string(metav1.StatusReasonExpired), tr.watchVerdict(version))
-	tr.eventually("the subject has read all namespaces again", func() (bool, error) {
-		return slices.ContainsFunc(auditedAfter(tr.t, tr.cluster.ControlPlane, forgotten), func(r request) bool {
-			return r.initialList() && r.ResponseStatus.Code == 200
-		}), nil
-	})
+	tr.eventually("the subject has read all namespaces again", hasReadAgain)
 	tr.deleteNamespace("known")
 	tr.createNamespace("new")
 	tr.deleteNamespace("new")

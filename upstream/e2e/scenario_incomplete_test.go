@@ -69,12 +69,12 @@ func TestMissingRights(t *testing.T) {
 		tr.createNamespace("unseen")
 		tr.createConfigMap("unseen", "content")
 		tr.createSecret("unseen", "content")
-		tr.withholdRights(schema.GroupResource{Resource: "secrets"})
+		grant := tr.hinder.withholdRights(tr, schema.GroupResource{Resource: "secrets"})
 
 		tr.deleteNamespace("unseen")
 		tr.awaitCondition("unseen", corev1.NamespaceDeletionContentFailure)
 		tr.noteNamespace("while rights are missing", "unseen")
-		tr.grantRights()
+		grant()
 		tr.awaitGone("unseen")
 	})
 }
@@ -84,13 +84,13 @@ func TestMissingRightsForPods(t *testing.T) {
 	tryEach(t, onClusterWith(controlplane.Config{FakeNodes: 1}), func(tr *trial) {
 		tr.createPodNamespace("unseen-pods")
 		tr.runPod("unseen-pods", "running", "0s", 30)
-		tr.withholdRights(schema.GroupResource{Resource: "pods"})
+		grant := tr.hinder.withholdRights(tr, schema.GroupResource{Resource: "pods"})
 		left := tr.watchDepartures("unseen-pods", pods, networkPolicies)
 
 		tr.deleteNamespace("unseen-pods")
 		tr.awaitCondition("unseen-pods", corev1.NamespaceDeletionContentFailure)
 		tr.noteNamespace("while rights are missing", "unseen-pods")
-		tr.grantRights()
+		grant()
 		tr.awaitGone("unseen-pods")
 		tr.noteOrder(left, "pods/running", "networkpolicies/isolation")
 	})

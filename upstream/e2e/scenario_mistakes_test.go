@@ -18,11 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"orrery/upstream/controlplane"
 )
 
 // What does not work is said in one sentence that tells what to do: exit code 1, no stack trace, no secrets.
 func TestMistakesAgainstRealServer(t *testing.T) {
-	cp := onVacantCluster(t)
+	cp := onVacantCluster(t, Kubernetes()).(*controlplane.ControlPlane)
 	good, err := cp.KubeconfigFor(controllerIdentity)
 	require.NoError(t, err)
 	stranger := selfSigned(t, controllerIdentity)

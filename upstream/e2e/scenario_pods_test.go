@@ -97,13 +97,13 @@ func TestPodDeletionIsDenied(t *testing.T) {
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-denied")
 		tr.runPod("pods-denied", "protected", "0s", 30)
-		tr.forbidDeletion(pods, "pods-denied", "protected")
+		allow := tr.hinder.forbidDeletion(tr, pods, "pods-denied", "protected")
 		left := tr.watchDepartures("pods-denied", pods, networkPolicies)
 
 		tr.deleteNamespace("pods-denied")
 		tr.awaitCondition("pods-denied", corev1.NamespaceDeletionContentFailure)
 		tr.noteNamespace("while it is denied", "pods-denied")
-		tr.allowDeletion("pods-denied")
+		allow()
 		tr.awaitGone("pods-denied")
 		tr.noteOrder(left, "pods/protected", "networkpolicies/isolation")
 	})

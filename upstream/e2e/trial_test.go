@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
+
+	"orrery/upstream/controlplane"
 )
 
 // patience is how long a test waits for anything before it fails. It is far longer than anything takes: back-off after
@@ -32,30 +34,42 @@ type trial struct {
 	cluster *Cluster
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
+	hinder  hindrances
 
 	state endState
 }
 
-// tryEach runs a scenario with every subject, side by side, and compares what it came to. The differences that are
-// intended are those that intendedDifferences lists for the test.
+// controlPlane is the genuine server, for scenarios that need what only that has. They are listed in genuineOnly.
+func (tr *trial) controlPlane() *controlplane.ControlPlane {
+	tr.t.Helper()
+	cp, ok := tr.cluster.Server.(*controlplane.ControlPlane)
+	require.True(tr.t, ok, "the scenario needs the genuine server and has to be listed in genuineOnly")
+	return cp
+}
+
+// tryEach runs a scenario two by two, on every platform with every subject, side by side, and compares what it came to.
+// The differences that are intended are those that intendedDifferences and platformDifferences list for the test; a
+// scenario that is listed in genuineOnly runs on the genuine server alone.
 func tryEach(t *testing.T, where venue, scenario func(*trial)) {
-	outcomes := map[string]endState{}
-	for _, subject := range Subjects() {
-		state := endState{}
-		outcomes[subject.Name] = state
-		t.Run(subject.Name, func(t *testing.T) {
-			t.Parallel()
-			scenario(newTrial(t, where(t, subject), state))
-		})
+	outcomes := map[pairing]endState{}
+	for _, platform := range platformsFor(t.Name()) {
+		for _, subject := range Subjects() {
+			p := pairing{platform.Name, subject.Name}
+			state := endState{}
+			outcomes[p] = state
+			t.Run(p.String(), func(t *testing.T) {
+				t.Parallel()
+				scenario(newTrial(t, where(t, platform, subject), state))
+			})
+		}
 	}
 	// Cleanups of a test run after its parallel parts have ended.
 	t.Cleanup(func() {
-		original, ours := outcomes[BuiltIn().Name], outcomes[Orrery().Name]
-		t.Logf("what it came to with orrery:\n%s", ours)
-		if t.Failed() || len(original) == 0 || len(ours) == 0 {
-			return // failed already, or -run selected one subject only
+		t.Logf("what it came to with orrery on %s:\n%s", Kubernetes().Name, outcomes[pairing{Kubernetes().Name, Orrery().Name}])
+		if t.Failed() {
+			return
 		}
-		for _, problem := range compare(original, ours, intendedFor(t.Name())) {
+		for _, problem := range compareAll(t.Name(), outcomes) {
 			t.Error(problem)
 		}
 	})
@@ -80,7 +94,9 @@ func (tr *trial) sideBySide(n int, do func(i int) error) {
 
 func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	client, dynamic := clientsFor(t, cluster.Kubeconfig())
-	return &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
+	tr := &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
+	tr.hinder = hindrancesOf(tr)
+	return tr
 }
 
 // clientsFor returns clients for the user of a kubeconfig file.

@@ -45,7 +45,7 @@ func say(format string, args ...any) {
 // try is the whole scene. Everything that it started has ended when it returns.
 func try(ctx context.Context, binary string) (err error) {
 	say("starting etcd, kube-apiserver, kube-controller-manager (without its namespace controller) and one fake node")
-	cluster, err := e2e.StartCluster(ctx, e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1")
+	cluster, err := e2e.StartCluster(ctx, e2e.Kubernetes(), e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1")
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func try(ctx context.Context, binary string) (err error) {
 	if err != nil {
 		return err
 	}
-	say("ready at %s; \"orrery run\" is at work", cluster.Server())
+	say("ready at %s; \"orrery run\" is at work", config.Host)
 	if err := fill(ctx, client); err != nil {
 		return err
 	}

@@ -1,0 +1,165 @@
+package informers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// document is an object as JSON, decoded.
+type document map[string]any
+
+// watched is a shared informer with a handler, and the means to compare it with the server.
+type watched struct {
+	name      string
+	streaming bool
+	informer  cache.SharedIndexInformer
+	lists     func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	history   history
+
+	initialStreams atomic.Int64 // watches that asked for everything there is
+	expired        atomic.Int64 // watches and lists that were told that history is gone
+
+	mu  sync.Mutex // guards err
+	err error      // the last that the reflector reported
+}
+
+// observe makes an informer of what a client offers. selector is a label selector.
+func observe[L runtime.Object](name string, streaming bool, example runtime.Object, selector string,
+	list func(context.Context, metav1.ListOptions) (L, error),
+	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
+) *watched {
+	w := &watched{name: name, streaming: streaming}
+	w.lists = func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		options.LabelSelector = selector
+		return list(ctx, options)
+	}
+	w.informer = cache.NewSharedIndexInformer(&cache.ListWatch{
+		ListWithContextFunc: w.lists,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = selector
+			if options.SendInitialEvents != nil && *options.SendInitialEvents {
+				w.initialStreams.Add(1)
+			}
+			return follow(ctx, options)
+		},
+	}, example, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	return w
+}
+
+// start runs the informer until the end of the test.
+func (w *watched) start(t *testing.T) {
+	t.Helper()
+	_, err := w.informer.AddEventHandler(&w.history)
+	require.NoError(t, err)
+	require.NoError(t, w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			w.expired.Add(1)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.err = err
+	}))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { w.informer.RunWithContext(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
+func (w *watched) lastError() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// list is what the server says, by a consistent read, by key.
+func (w *watched) list(ctx context.Context) (map[string]document, error) {
+	list, err := w.lists(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, err
+	}
+	return documents(items)
+}
+
+// compare tells in what the store or the history differ from what the server has.
+func (w *watched) compare(want map[string]document) error {
+	var items []runtime.Object
+	for _, item := range w.informer.GetStore().List() {
+		items = append(items, item.(runtime.Object))
+	}
+	have, err := documents(items)
+	if err != nil {
+		return err
+	}
+	if err := difference(want, have); err != nil {
+		return fmt.Errorf("the store: %w (last error: %v)", err, w.lastError())
+	}
+	told, err := w.history.objects()
+	if err != nil {
+		return err
+	}
+	if have, err = documents(told); err != nil {
+		return err
+	}
+	if err := difference(want, have); err != nil {
+		return fmt.Errorf("the handler: %w", err)
+	}
+	return nil
+}
+
+func difference(want, have map[string]document) error {
+	for key, theirs := range want {
+		ours, ok := have[key]
+		if !ok {
+			return fmt.Errorf("%s is missing; the server has %v", key, theirs)
+		}
+		if !reflect.DeepEqual(ours, theirs) {
+			return fmt.Errorf("%s is\n%v, the server has\n%v", key, ours, theirs)
+		}
+	}
+	for key := range have {
+		if _, ok := want[key]; !ok {
+			return fmt.Errorf("%s is there, the server has it not", key)
+		}
+	}
+	return nil
+}
+
+func documents(items []runtime.Object) (map[string]document, error) {
+	all := make(map[string]document, len(items))
+	for _, item := range items {
+		key, err := cache.MetaNamespaceKeyFunc(item)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		var d document
+		if err := json.Unmarshal(text, &d); err != nil {
+			return nil, err
+		}
+		all[key] = d
+	}
+	return all, nil
+}

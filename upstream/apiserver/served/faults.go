@@ -1,0 +1,81 @@
+package served
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// faultsPath is where the server takes orders for faults.
+const faultsPath = "/debug/orrery/faults"
+
+// Fault is a fault that is on, as the server tells it.
+type Fault struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	Hits int    `json:"hits"`
+}
+
+// Add switches a fault on, described as in "orrery serve --fault", and returns its id.
+func (s *Server) Add(ctx context.Context, text string) (id string, err error) {
+	var added Fault
+	err = s.do(ctx, http.MethodPost, faultsPath, text, &added)
+	return added.ID, err
+}
+
+// Remove switches a fault off. Requests that it holds up go on.
+func (s *Server) Remove(ctx context.Context, id string) error {
+	return s.do(ctx, http.MethodDelete, faultsPath+"/"+id, "", nil)
+}
+
+// Hits returns how often a fault that is on has struck.
+func (s *Server) Hits(ctx context.Context, id string) (int, error) {
+	var faults []Fault
+	if err := s.do(ctx, http.MethodGet, faultsPath, "", &faults); err != nil {
+		return 0, err
+	}
+	for _, fault := range faults {
+		if fault.ID == id {
+			return fault.Hits, nil
+		}
+	}
+	return 0, fmt.Errorf("there is no fault %s (any more)", id)
+}
+
+// get asks for a path as the administrator. The answer is of no interest unless it is a refusal.
+func (s *Server) get(ctx context.Context, path string) error {
+	return s.do(ctx, http.MethodGet, path, "", nil)
+}
+
+// do sends a request as the administrator and decodes the answer into out, unless that is nil.
+func (s *Server) do(ctx context.Context, method, path, body string, out any) error {
+	request, err := http.NewRequestWithContext(ctx, method, s.address+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "text/plain")
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
