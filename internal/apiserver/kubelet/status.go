@@ -1,0 +1,114 @@
+package kubelet
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// This file is what the played nodes say about themselves and about pods: documents, and nothing that decides anything.
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// microTime is how leases write moments.
+func microTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+
+func (n *node) object() *api.Unstructured {
+	return &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{
+			"name": n.name,
+			"labels": map[string]any{
+				"kubernetes.io/hostname": n.name,
+				"kubernetes.io/arch":     runtime.GOARCH,
+				"kubernetes.io/os":       "linux",
+			},
+			"annotations": map[string]any{"kubelet.orrery/played": "true"},
+		},
+	}}
+}
+
+func (n *node) lease(now time.Time) *api.Unstructured {
+	return &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": n.name, "namespace": "kube-node-lease"},
+		"spec": map[string]any{
+			"holderIdentity":       n.name,
+			"leaseDurationSeconds": int64(40),
+			"renewTime":            microTime(now),
+		},
+	}}
+}
+
+// nodeStatus is the status of a node that can be reached, or of one that has not been heard of for too long.
+func nodeStatus(n *node, lost bool) map[string]any {
+	resources := map[string]any{"cpu": "8", "memory": "16Gi", "pods": "110000"}
+	now := timestamp(time.Now())
+	condition := func(kind, status, reason, message string) map[string]any {
+		if lost {
+			status, reason, message = "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."
+		}
+		return map[string]any{
+			"type": kind, "status": status, "reason": reason, "message": message,
+			"lastHeartbeatTime": now, "lastTransitionTime": now,
+		}
+	}
+	return map[string]any{
+		"capacity":    resources,
+		"allocatable": resources,
+		"addresses": []any{
+			map[string]any{"type": "InternalIP", "address": fmt.Sprintf("10.0.0.%d", n.number)},
+			map[string]any{"type": "Hostname", "address": n.name},
+		},
+		"conditions": []any{
+			condition("Ready", "True", "KubeletReady", "this node is played, it has no containers"),
+			condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "there is enough memory on paper"),
+			condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "there is enough disk on paper"),
+			condition("PIDPressure", "False", "KubeletHasSufficientPID", "there are enough process numbers on paper"),
+		},
+		"nodeInfo": map[string]any{
+			"machineID": "", "systemUUID": "", "bootID": "",
+			"kernelVersion": "none", "osImage": "none", "operatingSystem": "linux", "architecture": runtime.GOARCH,
+			"containerRuntimeVersion": "orrery://none", "kubeletVersion": "orrery", "kubeProxyVersion": "",
+		},
+		"daemonEndpoints": map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(0)}},
+	}
+}
+
+// runningStatus is the status of a pod whose containers all run.
+func runningStatus(pod *api.Unstructured, n *node, ip string) map[string]any {
+	now := timestamp(time.Now())
+	var conditions []any
+	for _, kind := range []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"} {
+		conditions = append(conditions, map[string]any{
+			"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": now,
+		})
+	}
+	status := map[string]any{
+		"phase": "Running", "startTime": now,
+		"hostIP": fmt.Sprintf("10.0.0.%d", n.number), "podIP": ip,
+		"podIPs":     []any{map[string]any{"ip": ip}},
+		"conditions": conditions, "containerStatuses": containerStatuses(pod, now),
+	}
+	if class, ok := pod.Nested("status", "qosClass").(string); ok {
+		status["qosClass"] = class
+	}
+	return status
+}
+
+func containerStatuses(pod *api.Unstructured, now string) []any {
+	containers, _ := pod.Nested("spec", "containers").([]any)
+	statuses := []any{}
+	for _, container := range containers {
+		fields, _ := container.(map[string]any)
+		name, _ := fields["name"].(string)
+		image, _ := fields["image"].(string)
+		statuses = append(statuses, map[string]any{
+			"name": name, "image": image, "imageID": "",
+			"containerID": "orrery://" + pod.GetUID() + "/" + name,
+			"ready":       true, "started": true, "restartCount": int64(0),
+			"state": map[string]any{"running": map[string]any{"startedAt": now}},
+		})
+	}
+	return statuses
+}
