@@ -18,7 +18,10 @@ deletes namespaces on a real cluster.`,
   orrery run
 
   # see what it would do, without writing anything
-  orrery run --dry-run`,
+  orrery run --dry-run
+
+  # an API server of your own, without a cluster
+  orrery serve`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 		// Errors are printed once, by main, as one sentence.
@@ -29,7 +32,7 @@ deletes namespaces on a real cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})
-	root.AddCommand(newRunCommand(), newVersionCommand())
+	root.AddCommand(newRunCommand(), newServeCommand(), newVersionCommand())
 	return root
 }
 

@@ -1,5 +1,7 @@
 package apiserver
 
+import "orrery/internal/apiserver/store"
+
 // Snapshot is plain data about a [Server], for the debug endpoint and for tests.
 type Snapshot struct {
 	// Requests is how many requests have been answered, by verb and code.
@@ -12,4 +14,15 @@ type Snapshot struct {
 	CutWatches int64 `json:"cutWatches"`
 	// Panics is how many handlers have panicked.
 	Panics int64 `json:"panics"`
+	// Store is what is stored.
+	Store store.Snapshot `json:"store"`
+}
+
+// Snapshot is what goes on in the server at the moment.
+func (s *Server) Snapshot() Snapshot {
+	return Snapshot{
+		Requests: s.byVerb(),
+		InFlight: s.inFlight.Load(), Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
+		Store: s.store.Snapshot(),
+	}
 }

@@ -35,3 +35,17 @@ type RequestResult struct {
 	// Duration is from the first byte of the request to the last of the answer.
 	Duration time.Duration
 }
+
+// The methods below call a hook if there is one. A nil Trace has none.
+
+func (t *Trace) requestStarted(info RequestInfo) {
+	if t != nil && t.RequestStarted != nil {
+		t.RequestStarted(info)
+	}
+}
+
+func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
+	if t != nil && t.Panicked != nil {
+		t.Panicked(info, value, stack)
+	}
+}

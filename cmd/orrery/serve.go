@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/apiserver"
+	"orrery/internal/apiserver/faults"
+	"orrery/internal/logs"
+)
+
+func newServeCommand() *cobra.Command {
+	options := &serveOptions{}
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a Kubernetes API server in memory",
+		Long: `Runs a Kubernetes API server in memory: kubectl, client-go, kube-controller-manager and
+"orrery run" work with it as with a real one. It needs nothing but this program, and
+everything in it is gone when it ends.
+
+It listens on the loopback interface, with TLS and credentials of its own making, and writes
+them to a kubeconfig. A garbage collector and a kubelet that plays its nodes are built in.
+
+Faults make it misbehave on demand. Each is a line of text, kind:option=value,..., given
+with --fault or later to a running server:
+
+  echo 'cut-watches' | kubectl create --raw /debug/orrery/faults -f -
+  kubectl get --raw /debug/orrery/faults
+  kubectl delete --raw /debug/orrery/faults/ID
+
+` + faultHelp(),
+		Example: `  # a server; it prints the line that tells kubectl about it
+  orrery serve
+
+  # on a certain port, with the kubeconfig where you want it
+  orrery serve --listen 127.0.0.1:6443 --kubeconfig-out ./orrery.kubeconfig
+
+  # a third of all requests is told to come back later
+  orrery serve --fault too-many-requests:share=0.3,retry-after=2s
+
+  # without encryption and credentials, to look at the conversation with curl
+  orrery serve --insecure-http --listen 127.0.0.1:8080`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return usageError{command: command.CommandPath(), err: err}
+			}
+			return runServer(command.Context(), options, command.OutOrStdout(), command.ErrOrStderr())
+		},
+	}
+	options.addTo(command.Flags())
+	command.Flags().SortFlags = false
+	return command
+}
+
+// faultHelp lists the faults, what each does and what it teaches.
+func faultHelp() string {
+	var text strings.Builder
+	text.WriteString("The faults:\n")
+	for _, kind := range faults.Catalogue() {
+		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
+		for _, sentence := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
+			for _, line := range wrapped(sentence, 84) {
+				text.WriteString("      " + line + "\n")
+			}
+		}
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+// wrapped breaks a text into lines of at most so many bytes, unless a word is longer.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// runServer is "orrery serve": it starts the server, says how to reach it, and waits for a signal.
+func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	outlivePipes()
+	logger := logs.New(logs.Config{
+		Writer: &lostReader{Writer: stderr, lost: stop}, Format: logs.Format(options.logFormat),
+		Verbosity: options.verbosity, Color: wantsColor(stderr),
+	})
+	ctx, release := untilSignal(ctx, func() { os.Exit(exitInterrupted) })
+	defer release()
+
+	config, err := options.config()
+	if err != nil {
+		return err
+	}
+	config.Trace = logger.Served()
+	server, err := apiserver.New(config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.Background(), options.shutdownTimeout)
+		defer cancel()
+		server.Stop(ending)
+	}()
+	for _, text := range options.faults {
+		if _, err := server.Faults().Add(text); err != nil {
+			return usageError{command: "orrery serve", err: fmt.Errorf("--fault: %w", err)}
+		}
+	}
+	if err := server.Start(ctx); err != nil {
+		return listenError(options.listen, err)
+	}
+	path, remove, err := placeKubeconfig(server, options.kubeconfigOut)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	fmt.Fprint(&lostReader{Writer: stdout, lost: stop}, greeting(server.URL(), path, options))
+
+	<-ctx.Done()
+	logger.Info().Msg("stopping: ending watches and finishing what is in hand; press Ctrl-C again to stop at once")
+	return nil
+}
+
+// greeting is what is printed when the server is up: where it is, the line to copy, and how to end it.
+func greeting(url, kubeconfig string, options *serveOptions) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Kubernetes API server in memory at %s\n\n", url)
+	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", shellQuoted(kubeconfig))
+	text.WriteString("  kubectl get namespaces\n")
+	if options.insecureHTTP {
+		fmt.Fprintf(&text, "  curl %s/api/v1/namespaces\n", url)
+	}
+	if len(options.faults) > 0 {
+		fmt.Fprintf(&text, "\nFaults that are on: %s\n", strings.Join(options.faults, " "))
+	}
+	text.WriteString("\nCtrl-C ends the server and everything in it.\n")
+	return text.String()
+}
+
+// shellQuoted makes one word for a shell out of a path.
+func shellQuoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%,:") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// placeKubeconfig writes the kubeconfig where it was asked for, or else to a new directory that remove removes.
+func placeKubeconfig(server *apiserver.Server, path string) (written string, remove func(), err error) {
+	remove = func() {}
+	if path == "" {
+		directory, err := os.MkdirTemp("", "orrery-")
+		if err != nil {
+			return "", nil, fmt.Errorf("there is no place for the kubeconfig: %w; name one with --kubeconfig-out", err)
+		}
+		remove = func() { os.RemoveAll(directory) }
+		path = filepath.Join(directory, "kubeconfig")
+	}
+	if err := server.WriteKubeconfig(path); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return path, remove, nil
+}
+
+// listenError says in one sentence why a server cannot listen, and what to do about it.
+func listenError(address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("the address %s is in use by another program; choose another port with --listen, 0 for a free one", address)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("this user may not listen on %s; choose a port from 1024 on with --listen, 0 for a free one", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine does not have the address %s; use 127.0.0.1:0 with --listen", address)
+	}
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("listening on %s failed: %w", address, err)
+}
+
+// defaultShutdown is how long the first Ctrl-C waits for requests.
+const defaultShutdown = 10 * time.Second

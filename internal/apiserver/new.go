@@ -1,0 +1,45 @@
+package apiserver
+
+import (
+	"time"
+
+	"orrery/internal/apiserver/faults"
+	"orrery/internal/apiserver/registry"
+	"orrery/internal/apiserver/resources"
+	"orrery/internal/apiserver/store"
+)
+
+// New makes a server with an empty store, and starts its garbage collector and kubelet. It does not listen yet. A server
+// that has been made must be stopped.
+func New(config Config) (*Server, error) {
+	identity, authenticator, err := newIdentity(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config: config, trace: config.Trace, identity: identity, authenticator: authenticator,
+		store:   store.New(store.Config{Window: config.Window}),
+		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
+		ending: make(chan struct{}),
+	}
+	s.documents = &documents{catalog: s.catalog}
+	s.registry = registry.New(registry.Config{
+		Store: s.store, Catalog: s.catalog,
+		Admit:    func(a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
+		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
+		Lag:      s.faults.Lag,
+	})
+	s.faults.On(faults.Compact, func() { s.store.Compact() })
+	s.faults.On(faults.CutWatches, s.cuts.cut)
+	s.handler = handler{server: s}
+	s.http = s.newHTTPServer()
+	return s, nil
+}
+
+// faultOf is a write as the faults see it.
+func faultOf(a registry.Attributes) faults.Request {
+	return faults.Request{
+		Verb: a.Verb, Group: a.Definition.Group, Version: a.Version, Resource: a.Definition.Plural, Subresource: a.Subresource,
+		Namespace: a.Namespace, Name: a.Name, User: a.User,
+	}
+}

@@ -1,0 +1,43 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+
+	"orrery/internal/apiserver/negotiation"
+	"orrery/internal/apiserver/registry"
+	"orrery/internal/apiserver/resources"
+	"orrery/internal/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// represent agrees on how objects of a resource are sent.
+func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules) (representation, error) {
+	rules.Convert = true
+	if err := x.negotiate(rules); err != nil {
+		return representation{}, err
+	}
+	return representation{def: def, form: x.form, include: x.query.Get("includeObject")}, nil
+}
+
+// serveGet answers a get, of an object or its status.
+func (x *exchange) serveGet(t registry.Target) error {
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	object, err := x.server.registry.Get(t, api.GetOptions{ResourceVersion: x.query.Get("resourceVersion")})
+	if err != nil {
+		return err
+	}
+	return x.sendObject(http.StatusOK, r, object)
+}
+
+// sendObject answers with an object in the form that was agreed on.
+func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
+	if r.form.As == negotiation.PartialObjectMetadataList {
+		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(r.def, false)))
+	}
+	x.sendDocument(code, r.appendObject(nil, object))
+	return nil
+}

@@ -1,0 +1,253 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/authn"
+	"orrery/internal/apiserver/negotiation"
+	"orrery/internal/apiserver/patch"
+	"orrery/internal/apiserver/registry"
+	"orrery/internal/apiserver/schema"
+	"orrery/internal/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// single is a sequence of one object.
+func single(object *store.Object) iter.Seq[*store.Object] {
+	return func(yield func(*store.Object) bool) { yield(object) }
+}
+
+var scaleKind = api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+
+// serveScale answers reads and writes of the number of replicas, which look the same for everything that has replicas.
+func (x *exchange) serveScale(t registry.Target) error {
+	if x.r.Method != http.MethodGet {
+		return x.changeScale(t)
+	}
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	t.Subresource = ""
+	object, err := x.server.registry.Get(t, api.GetOptions{ResourceVersion: x.query.Get("resourceVersion")})
+	if err != nil {
+		return err
+	}
+	return x.sendJSON(http.StatusOK, t.Definition.ScaleOf(object.Decode()))
+}
+
+// changeScale takes a scale, or a patch of one, into the object.
+func (x *exchange) changeScale(t registry.Target) error {
+	var kind api.PatchType
+	if x.r.Method == http.MethodPatch {
+		var err error
+		if kind, err = x.patchType(t.Definition); err != nil {
+			return err
+		}
+	}
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "UpdateOptions")
+	if err != nil {
+		return err
+	}
+	scaleType, _ := schema.Builtin().Type(scaleKind)
+	var wanted *api.Unstructured
+	var data []byte
+	if kind == "" {
+		wanted, err = x.readObject(scaleKind, scaleType, false, parameters.validation)
+	} else {
+		data, err = x.readBody()
+	}
+	if err != nil {
+		return err
+	}
+	change := func(current *api.Unstructured) (*api.Unstructured, error) {
+		scale := wanted
+		if kind != "" {
+			tree, err := patch.Apply(kind, t.Definition.ScaleOf(current).Object, data, scaleType)
+			if err != nil {
+				return nil, err
+			}
+			scale = &api.Unstructured{Object: tree}
+		}
+		return current, t.Definition.SetScale(current, scale)
+	}
+	changed, err := x.server.registry.Patch(x.r.Context(), t, change, x.writeOptions(parameters))
+	if err != nil {
+		return err
+	}
+	return x.sendJSON(http.StatusOK, t.Definition.ScaleOf(changed.Decode()))
+}
+
+// serveEviction answers a request to end a pod. There are no disruption budgets here, so it is a delete.
+func (x *exchange) serveEviction(t registry.Target) error {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	eviction, err := x.readObject(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	if eviction.GetName() != t.Name {
+		return apierrors.BadRequest("name in URL does not match name in Eviction object")
+	}
+	options := api.DeleteOptions{DryRun: parameters.dryRun}
+	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
+		if options, err = optionsOf(wanted); err != nil {
+			return err
+		}
+		options.DryRun = options.DryRun || parameters.dryRun
+	}
+	t.Subresource = ""
+	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+func optionsOf(tree map[string]any) (api.DeleteOptions, error) {
+	data, err := json.Marshal(tree)
+	if err != nil {
+		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+	}
+	wire := &wireDeleteOptions{}
+	if err := json.Unmarshal(data, wire); err != nil {
+		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+	}
+	return wire.check()
+}
+
+func (x *exchange) sendSuccess(code int) {
+	x.sendDocument(code, encodeStatus(api.Status{Status: api.StatusSuccess, Code: code}))
+}
+
+// serveBinding assigns a pod to a node, as a scheduler does.
+func (x *exchange) serveBinding(t registry.Target) error {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	binding, err := x.readObject(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	node := binding.NestedString("target", "name")
+	if node == "" {
+		return apierrors.Invalid("", "Binding", t.Name, []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "target.name"}})
+	}
+	t.Subresource = ""
+	if err := x.server.registry.Bind(x.r.Context(), t, node, x.writeOptions(parameters)); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+// serveLog answers with what a container could have written: there is none.
+func (x *exchange) serveLog(t registry.Target) error {
+	t.Subresource = ""
+	object, err := x.server.registry.Get(t, api.GetOptions{})
+	if err != nil {
+		return err
+	}
+	pod := object.Decode()
+	var names []string
+	containers, _ := pod.Nested("spec", "containers").([]any)
+	for _, container := range containers {
+		if fields, ok := container.(map[string]any); ok {
+			names = append(names, text(fields, "name"))
+		}
+	}
+	container := x.query.Get("container")
+	switch {
+	case container == "" && len(names) > 1:
+		return apierrors.BadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: [%s]", t.Name, strings.Join(names, " ")))
+	case container == "" && len(names) == 1:
+		container = names[0]
+	}
+	line := fmt.Sprintf("%s is played by the built-in kubelet: container %s runs no program and writes nothing else\n", t.Name, container)
+	x.send(http.StatusOK, "text/plain", []byte(line))
+	return nil
+}
+
+// The lifetimes of tokens, in seconds.
+const (
+	shortestToken = 600
+	defaultToken  = 3600
+	longestToken  = 1 << 32
+)
+
+// serveToken answers with a token for a service account.
+func (x *exchange) serveToken(t registry.Target) error {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	kind := api.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
+	request, err := x.readObject(kind, nil, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	t.Subresource = ""
+	account, err := x.server.registry.Get(t, api.GetOptions{})
+	if err != nil {
+		return err
+	}
+	seconds := int64(defaultToken)
+	if request.Nested("spec", "expirationSeconds") != nil {
+		seconds = request.NestedInt64("spec", "expirationSeconds")
+	}
+	if mistake := checkLifetime(seconds); mistake != nil {
+		return apierrors.Invalid(kind.Group, kind.Kind, "", mistake)
+	}
+	audiences := request.NestedStringSlice("spec", "audiences")
+	if len(audiences) == 0 {
+		audiences = []string{authn.Address}
+	}
+	now := time.Now().UTC()
+	expires := now.Add(time.Duration(seconds) * time.Second)
+	token := x.server.authenticator.ServiceAccounts.Issue(authn.ServiceAccount{
+		Namespace: t.Namespace, Name: t.Name, UID: account.UID, Audiences: audiences,
+	}, expires)
+	return x.sendJSON(http.StatusCreated, map[string]any{
+		"kind": kind.Kind, "apiVersion": gvOf(kind).String(),
+		"metadata": map[string]any{
+			"name": t.Name, "namespace": t.Namespace, "uid": account.UID, "creationTimestamp": now.Format(time.RFC3339),
+		},
+		"spec":   map[string]any{"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": request.Nested("spec", "boundObjectRef")},
+		"status": map[string]any{"token": token, "expirationTimestamp": expires.Format(time.RFC3339)},
+	})
+}
+
+func checkLifetime(seconds int64) []apierrors.FieldError {
+	mistake := apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
+	switch {
+	case seconds < shortestToken:
+		mistake.Detail = "may not specify a duration less than 10 minutes"
+	case seconds > longestToken:
+		mistake.Detail = "may not specify a duration larger than 2^32 seconds"
+	default:
+		return nil
+	}
+	mistake.Value = json.Number(strconv.FormatInt(seconds, 10))
+	return []apierrors.FieldError{mistake}
+}
