@@ -1,21 +1,27 @@
 package e2e
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
+	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/sets"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
+	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
 
-// request is a line of the audit log: something that a subject asked the API server for. Only the subjects are audited.
+// request is something that a subject asked the API server for: a line of kube-apiserver's audit log, or of the log of the
+// server in memory. Only the subjects are audited.
 type request struct {
 	Stage      string
 	RequestURI string
@@ -56,25 +62,96 @@ func (r request) initialList() bool {
 }
 
 // auditedAfter returns the requests that were received after a moment, one entry each, in the order in which they were
-// answered. Those that stream their answer (watches) are there as soon as the answer has begun.
-func auditedAfter(t *testing.T, cp *controlplane.ControlPlane, moment time.Time) []request {
+// answered. Those that stream their answer (watches) are there as soon as the answer has begun; in memory their code is 0
+// until they end.
+func auditedAfter(t *testing.T, server Server, moment time.Time) []request {
 	t.Helper()
-	file, err := os.Open(cp.AuditLog())
-	require.NoError(t, err)
-	defer file.Close()
 	var requests []request
-	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err == io.EOF {
-			return requests // a line without an end is still being written
-		}
-		require.NoError(t, err)
+	switch server := server.(type) {
+	case *controlplane.ControlPlane:
+		requests = readAuditLog(t, server.AuditLog())
+	case *served.Server:
+		requests = readServedLog(t, server.LogFile(served.ProgramName))
+	}
+	return slices.DeleteFunc(requests, func(r request) bool { return !r.RequestReceivedTimestamp.After(moment) })
+}
+
+// readAuditLog reads the log that kube-apiserver writes by auditPolicy.
+func readAuditLog(t *testing.T, path string) []request {
+	t.Helper()
+	var requests []request
+	for _, line := range completeLines(t, path) {
 		var r request
 		require.NoError(t, json.Unmarshal(line, &r), "line of the audit log: %s", line)
-		isStream := r.Verb == "watch"
-		if (r.Stage == "ResponseStarted") == isStream && r.RequestReceivedTimestamp.After(moment) {
+		if isStream := r.Verb == "watch"; (r.Stage == "ResponseStarted") == isStream {
 			requests = append(requests, r)
 		}
 	}
+	return requests
+}
+
+// completeLines returns the lines of a file that is being written, except for the one that has no end yet.
+func completeLines(t *testing.T, path string) [][]byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := bytes.Split(text, []byte("\n"))
+	return lines[:len(lines)-1]
+}
+
+// servedLine is a line of the log that the server in memory writes with servedLogArgs.
+type servedLine struct {
+	Time    time.Time `json:"time"`
+	Message string    `json:"message"`
+	URI     string    `json:"path"`
+	Verb    string    `json:"verb"`
+	User    string    `json:"user"`
+	Client  string    `json:"client"`
+	Code    int       `json:"code"`
+	Took    float64   `json:"took_s"`
+}
+
+// readServedLog reads that log. A request has a line when it begins and one when it has been answered; what matters of a
+// watch is that it has begun.
+func readServedLog(t *testing.T, path string) []request {
+	t.Helper()
+	var requests []request
+	for _, text := range completeLines(t, path) {
+		var line servedLine
+		if !bytes.HasPrefix(text, []byte("{")) {
+			continue // what the server prints for people
+		}
+		require.NoError(t, json.Unmarshal(text, &line), "line of the server's log: %s", text)
+		begins := line.Message == "request begins"
+		if line.User != controllerIdentity || !begins && line.Message != "request served" {
+			continue
+		}
+		switch isStream := line.Verb == "watch"; {
+		case begins == isStream:
+			requests = append(requests, line.request(t))
+		case isStream:
+			open := slices.IndexFunc(requests, func(r request) bool { return r.RequestURI == line.URI && r.ResponseStatus.Code == 0 })
+			require.GreaterOrEqual(t, open, 0, "a watch that ends has begun: %s", text)
+			requests[open].ResponseStatus.Code = line.Code
+		}
+	}
+	return requests
+}
+
+// request is what kube-apiserver's audit log would say.
+func (l servedLine) request(t *testing.T) request {
+	t.Helper()
+	r := request{
+		RequestURI: l.URI, Verb: l.Verb, UserAgent: l.Client,
+		RequestReceivedTimestamp: l.Time.Add(-time.Duration(l.Took * float64(time.Second))),
+	}
+	r.ResponseStatus.Code = l.Code
+	address, err := url.Parse(l.URI)
+	require.NoError(t, err)
+	resolver := apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	info, err := resolver.NewRequestInfo(&http.Request{Method: http.MethodGet, URL: address})
+	require.NoError(t, err)
+	ref := &r.ObjectRef
+	ref.Resource, ref.Namespace, ref.Name, ref.APIGroup, ref.Subresource = info.Resource, info.Namespace, info.Name, info.APIGroup, info.Subresource
+	return r
 }

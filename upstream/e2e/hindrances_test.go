@@ -1,14 +1,10 @@
 package e2e
 
 import (
-	"slices"
-	"time"
-
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"orrery/upstream/apiserver/served"
-	"orrery/upstream/controlplane"
 )
 
 // hindrances are ways to get into a controller's way. Each platform has means of its own for them; what the controller
@@ -22,9 +18,8 @@ type hindrances interface {
 	withholdRights(tr *trial, withheld schema.GroupResource) (grant func())
 	// gateBefore puts a gate, open, before the ConfigMaps of a namespace. The ConfigMap "probe" must be there.
 	gateBefore(tr *trial, namespace, probe string) gate
-	// forgetHistory has the server forget all history and breaks off all watches. The answer to hasReadAgain is whether
-	// the subject has read all namespaces since.
-	forgetHistory(tr *trial) (hasReadAgain func() (bool, error))
+	// forgetHistory has the server forget all history and breaks off all watches.
+	forgetHistory(tr *trial)
 }
 
 // gate lets every deletion pass, and while it is shut holds them up. So a test can stop a subject in the middle of its
@@ -49,14 +44,7 @@ func hindrancesOf(tr *trial) hindrances {
 // their own.
 type genuineHindrances struct{}
 
-func (genuineHindrances) forgetHistory(tr *trial) (hasReadAgain func() (bool, error)) {
+func (genuineHindrances) forgetHistory(tr *trial) {
 	tr.t.Helper()
-	cp := tr.cluster.Server.(*controlplane.ControlPlane)
-	forgotten := time.Now()
-	require.NoError(tr.t, cp.ForgetHistory(tr.ctx))
-	return func() (bool, error) {
-		return slices.ContainsFunc(auditedAfter(tr.t, cp, forgotten), func(r request) bool {
-			return r.initialList() && r.ResponseStatus.Code == 200
-		}), nil
-	}
+	require.NoError(tr.t, tr.controlPlane().ForgetHistory(tr.ctx))
 }

@@ -30,7 +30,7 @@ func TestRequestsForEmptyNamespace(t *testing.T) {
 		deleted := time.Now()
 		tr.deleteNamespace("empty")
 		tr.awaitGone("empty")
-		needed := requestsFor("empty", auditedAfter(tr.t, tr.controlPlane(), deleted))
+		needed := requestsFor("empty", auditedAfter(tr.t, tr.cluster.Server, deleted))
 		tr.state.note("requests", strconv.Itoa(len(needed)))
 		if tr.cluster.subject.Name == Orrery().Name {
 			assert.LessOrEqual(tr.t, len(needed), mostForAnEmptyNamespace, "%v", needed)

@@ -29,7 +29,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 		orrery.Interrupt()
 		require.Equal(t, 0, orrery.AwaitExit())
 
-		requests := auditedAfter(t, tr.controlPlane(), started)
+		requests := auditedAfter(t, tr.cluster.Server, started)
 		require.NotEmpty(t, requests)
 		for _, r := range requests {
 			assert.Contains(t, []string{"get", "list", "watch"}, r.Verb, "%s", r)
@@ -50,7 +50,7 @@ func TestWatchOverWebSocket(t *testing.T) {
 	onEachVacant(t, func(tr *trial, kubeconfig string) {
 		t := tr.t
 		watches := func(since time.Time) []request {
-			return slices.DeleteFunc(auditedAfter(t, tr.controlPlane(), since), func(r request) bool {
+			return slices.DeleteFunc(auditedAfter(t, tr.cluster.Server, since), func(r request) bool {
 				return r.Verb != "watch"
 			})
 		}
@@ -63,11 +63,14 @@ func TestWatchOverWebSocket(t *testing.T) {
 		tr.createConfigMap("by-websocket", "content")
 		tr.deleteNamespace("by-websocket")
 		tr.awaitGone("by-websocket")
+		orrery.Interrupt()
+		require.Equal(t, 0, orrery.AwaitExit())
+		tr.eventually("the server knows that the watches have ended", func() (bool, error) {
+			return !slices.ContainsFunc(watches(started), func(r request) bool { return r.ResponseStatus.Code == 0 }), nil
+		})
 		for _, r := range watches(started) {
 			assert.Equal(t, 101, r.ResponseStatus.Code, "every watch has switched protocols: %s", r)
 		}
-		orrery.Interrupt()
-		require.Equal(t, 0, orrery.AwaitExit())
 	})
 }
 

@@ -71,7 +71,7 @@ func InMemory() Platform {
 			if controllers == nil {
 				controllers = served.NamespaceControllers()
 			}
-			server, err := served.Start(ctx, served.Config{Controllers: controllers, Log: config.Log})
+			server, err := served.Start(ctx, served.Config{Args: servedLogArgs, Controllers: controllers, Log: config.Log})
 			if err != nil {
 				return nil, err
 			}
@@ -81,6 +81,9 @@ func InMemory() Platform {
 		SpecArgs:    []string{speakJSON},
 	}
 }
+
+// servedLogArgs have the server in memory log what is asked of it, as the audit log does.
+var servedLogArgs = []string{"-v2", "--log-format=json"}
 
 // speakJSON is how Kubernetes' own programs are told not to use protobuf, which the server in memory has not.
 const speakJSON = "--kube-api-content-type=application/json"

@@ -33,11 +33,13 @@ func (s *Server) Remove(ctx context.Context, id string) error {
 
 // Hits returns how often a fault that is on has struck.
 func (s *Server) Hits(ctx context.Context, id string) (int, error) {
-	var faults []Fault
+	var faults struct {
+		Active []Fault `json:"active"`
+	}
 	if err := s.do(ctx, http.MethodGet, faultsPath, "", &faults); err != nil {
 		return 0, err
 	}
-	for _, fault := range faults {
+	for _, fault := range faults.Active {
 		if fault.ID == id {
 			return fault.Hits, nil
 		}

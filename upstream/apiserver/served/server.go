@@ -18,8 +18,8 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// programName is how log files and errors call the server.
-const programName = "orrery-serve"
+// ProgramName is how log files and errors call the server.
+const ProgramName = "orrery-serve"
 
 // startTimeout bounds each wait for a process to become ready, for callers whose context has no deadline.
 const startTimeout = time.Minute
@@ -49,10 +49,10 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	}
 	s := &Server{config: config, failed: make(chan struct{})}
 	if s.dir, err = os.MkdirTemp("", "orrery-served-"); err != nil {
-		return nil, fmt.Errorf("%s: %w", programName, err)
+		return nil, fmt.Errorf("%s: %w", ProgramName, err)
 	}
 	if err := s.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", programName, err), s.Stop())
+		return nil, errors.Join(fmt.Errorf("%s: %w", ProgramName, err), s.Stop())
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func (s *Server) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	args := append([]string{"serve", "--kubeconfig-out=" + s.Kubeconfig()}, s.config.Args...)
-	if err := s.launch(programName, s.config.Binary, args); err != nil {
+	if err := s.launch(ProgramName, s.config.Binary, args); err != nil {
 		return err
 	}
 	if err := s.await(ctx, s.connect); err != nil {
