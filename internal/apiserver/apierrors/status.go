@@ -81,3 +81,8 @@ func Timeout(message string, retryAfter int) *api.StatusError {
 func Expired(message string) *api.StatusError {
 	return failure(http.StatusGone, api.ReasonExpired, message, nil)
 }
+
+// Unclassified is a failure that kube-apiserver has no reason for: errors of its storage that come out as they are (500).
+func Unclassified(message string) *api.StatusError {
+	return failure(http.StatusInternalServerError, api.ReasonUnknown, message, nil)
+}

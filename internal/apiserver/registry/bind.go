@@ -1,0 +1,48 @@
+package registry
+
+import (
+	"context"
+
+	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// Bind assigns a pod to a node, once: the subresource binding, which is how a scheduler decides.
+func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptions) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		old, ok := r.collection(t).Get(t.key())
+		if !ok {
+			return t.notFound()
+		}
+		pod := old.Decode()
+		if err := bindable(t, old, pod.NestedString("spec", "nodeName")); err != nil {
+			return err
+		}
+		if err := pod.SetNested(node, "spec", "nodeName"); err != nil {
+			return apierrors.InternalError(err)
+		}
+		setCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
+		if err := r.admitted("create", t, w, pod); err != nil {
+			return err
+		}
+		if _, swapped, err := r.replace(t, old, pod, w); swapped || err != nil {
+			return err
+		}
+		r.trace.raced(t)
+	}
+}
+
+func bindable(t Target, o *store.Object, node string) error {
+	const prefix = "pod "
+	switch {
+	case o.Deleting:
+		return t.conflict(prefix + t.Name + " is being deleted, cannot be assigned to a host")
+	case node != "":
+		return t.conflict(prefix + t.Name + ` is already assigned to node "` + node + `"`)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+
+	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/resources"
+	"orrery/internal/apiserver/selector"
+	"orrery/internal/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// selection is which objects of a collection a list or a watch is about.
+type selection struct {
+	namespace string
+	labels    selector.Labels
+	fields    selector.Fields
+}
+
+// selects reads the selectors of a request.
+func (t Target) selects(o api.ListOptions) (selection, error) {
+	labels, err := selector.ParseLabels(o.LabelSelector)
+	if err != nil {
+		return selection{}, apierrors.BadRequest(err.Error())
+	}
+	fields, err := selector.ParseFields(o.FieldSelector)
+	if err != nil {
+		return selection{}, apierrors.BadRequest(err.Error())
+	}
+	for _, requirement := range fields.Requirements() {
+		if err := knownField(t.Definition, requirement.Field); err != nil {
+			return selection{}, err
+		}
+	}
+	return selection{namespace: t.in(), labels: labels, fields: fields}, nil
+}
+
+const (
+	nameField      = "metadata.name"
+	namespaceField = "metadata.namespace"
+)
+
+// knownField refuses fields that the type does not let clients select by. The types that have fields of their own say so in
+// other words than those that have not.
+func knownField(d *resources.Definition, field string) error {
+	switch {
+	case field == nameField, field == namespaceField, slices.Contains(d.Selectable, field):
+		return nil
+	case d.Custom || len(d.Selectable) > 0:
+		return apierrors.BadRequest("field label not supported: " + field)
+	}
+	return apierrors.BadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", field, nameField, namespaceField))
+}
+
+// all tells whether there are no selectors.
+func (s *selection) all() bool { return s.labels.Empty() && s.fields.Empty() }
+
+func (s *selection) matches(o *store.Object) bool {
+	if s.namespace != "" && o.Key.Namespace != s.namespace {
+		return false
+	}
+	return (s.labels.Empty() || s.labels.Matches(o.Labels)) &&
+		(s.fields.Empty() || s.fields.Matches(func(field string) string { return fieldOf(o, field) }))
+}
+
+func fieldOf(o *store.Object, field string) string {
+	switch field {
+	case nameField:
+		return o.Key.Name
+	case namespaceField:
+		return o.Key.Namespace
+	}
+	return o.Fields[field]
+}
