@@ -1,6 +1,9 @@
 package apiserver
 
-import "orrery/internal/apiserver/authn"
+import (
+	"orrery/internal/apiserver/authn"
+	"orrery/internal/apiserver/kubelet"
+)
 
 // User is who sends a request.
 type User = authn.User
@@ -33,6 +36,7 @@ type Config struct {
 	// NoCollector leaves the garbage collector out: dependents outlive their owners.
 	NoCollector bool
 
-	// Trace is told what happens; nil for none.
-	Trace *Trace
+	// Trace is told of requests, Kubelet of pods; nil for none.
+	Trace   *Trace
+	Kubelet *kubelet.Trace
 }

@@ -1,12 +1,12 @@
 package apiserver
 
 import (
-	"errors"
 	"maps"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"orrery/internal/apiserver/stream"
 )
 
 // counters are what a Snapshot reads. The zero value has counted nothing.
@@ -60,7 +60,7 @@ func (s *Server) count(x *exchange, took time.Duration) {
 
 // noteCut counts the watches whose client did not read in time.
 func (s *Server) noteCut(err error) {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if stream.IsTimeout(err) {
 		s.cutWatches.Add(1)
 	}
 }

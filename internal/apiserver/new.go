@@ -1,9 +1,11 @@
 package apiserver
 
 import (
+	"context"
 	"time"
 
 	"orrery/internal/apiserver/faults"
+	"orrery/internal/apiserver/kubelet"
 	"orrery/internal/apiserver/registry"
 	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/store"
@@ -33,7 +35,23 @@ func New(config Config) (*Server, error) {
 	s.faults.On(faults.CutWatches, s.cuts.cut)
 	s.handler = handler{server: s}
 	s.http = s.newHTTPServer()
+	s.startWorkers()
 	return s, nil
+}
+
+// startWorkers starts what works on the objects without being asked. Stop ends it.
+func (s *Server) startWorkers() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.background.Go(func() {
+		<-s.ending
+		cancel()
+	})
+	if !s.config.NoKubelet {
+		nodes := kubelet.New(kubelet.Config{
+			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Trace: s.config.Kubelet,
+		})
+		s.background.Go(func() { nodes.Run(ctx) })
+	}
 }
 
 // faultOf is a write as the faults see it.

@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -27,6 +29,12 @@ func Open(w http.ResponseWriter, r *http.Request) Stream {
 		return openWebSocket(w, r)
 	}
 	return openChunked(w, r)
+}
+
+// IsTimeout tells whether a Send has failed because the client did not read.
+func IsTimeout(err error) bool {
+	failed, ok := errors.AsType[net.Error](err)
+	return ok && failed.Timeout()
 }
 
 // IsWebSocket tells whether the request asks for a websocket.

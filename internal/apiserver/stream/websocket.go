@@ -3,6 +3,8 @@ package stream
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,9 @@ type webSocket struct {
 // largestMessage is how much a client may say at once: there is nothing for it to say.
 const largestMessage = 4096
 
+// bearerProtocol begins a subprotocol that is a credential. It has been read, and nobody agrees to it.
+const bearerProtocol = "base64url.bearer.authorization.k8s.io."
+
 // openWebSocket shakes hands in the way of kube-apiserver, whose library is made for browsers: no origin, no websocket, and no more
 // than one subprotocol, which is agreed to whatever it is.
 func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
@@ -26,7 +31,9 @@ func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
 		refuseHandshake(w, http.StatusForbidden)
 		return nil
 	}
-	protocols := websocket.Subprotocols(r)
+	protocols := slices.DeleteFunc(websocket.Subprotocols(r), func(protocol string) bool {
+		return strings.HasPrefix(protocol, bearerProtocol)
+	})
 	if len(protocols) > 1 {
 		refuseHandshake(w, http.StatusBadRequest)
 		return nil
