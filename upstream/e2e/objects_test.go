@@ -50,14 +50,30 @@ func (tr *trial) createNetworkPolicy(namespace, name string) {
 	require.NoError(tr.t, err)
 }
 
+// podStopsAfter is an annotation by which the nodes of the server in memory go, as fake nodes do by
+// controlplane.PodDeletionDelay. There it can only shorten what the pod's grace period says.
+const podStopsAfter = "kubelet.orrery/stops-after"
+
 // runPod creates a pod and waits until it runs on the fake node. delay is how long the node then takes to end it, such
 // as "3s"; grace is the pod's terminationGracePeriodSeconds.
 func (tr *trial) runPod(namespace, name, delay string, grace int64, finalizers ...string) {
 	tr.t.Helper()
-	pod := &corev1.Pod{
+	tr.createPod(namespace, newPod(name, delay, grace, finalizers))
+}
+
+// holdPod is runPod on a node that the test plays: the pod ends when the test says so, and not by itself.
+func (tr *trial) holdPod(namespace, name string, grace int64, finalizers ...string) {
+	tr.t.Helper()
+	pod := newPod(name, "24h", grace, finalizers) // longer than any test
+	pod.Spec.NodeName = "played-by-the-test"
+	tr.createPod(namespace, pod)
+}
+
+func newPod(name, delay string, grace int64, finalizers []string) *corev1.Pod {
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
-			Annotations: map[string]string{controlplane.PodDeletionDelay: delay},
+			Annotations: map[string]string{controlplane.PodDeletionDelay: delay, podStopsAfter: delay},
 			Finalizers:  finalizers,
 		},
 		Spec: corev1.PodSpec{
@@ -65,10 +81,20 @@ func (tr *trial) runPod(namespace, name, delay string, grace int64, finalizers .
 			Containers:                    []corev1.Container{{Name: "main", Image: "example.com/pretended"}},
 		},
 	}
-	_, err := tr.client.CoreV1().Pods(namespace).Create(tr.ctx, pod, metav1.CreateOptions{})
+}
+
+// createPod waits until the pod runs. On a node of the test's own it is the test that reports so.
+func (tr *trial) createPod(namespace string, pod *corev1.Pod) {
+	tr.t.Helper()
+	pods := tr.client.CoreV1().Pods(namespace)
+	_, err := pods.Create(tr.ctx, pod, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	tr.eventually("pod "+name+" runs", func() (bool, error) {
-		pod, err := tr.client.CoreV1().Pods(namespace).Get(tr.ctx, name, metav1.GetOptions{})
+	if pod.Spec.NodeName != "" {
+		_, err := pods.Patch(tr.ctx, pod.Name, types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`), metav1.PatchOptions{}, "status")
+		require.NoError(tr.t, err)
+	}
+	tr.eventually("pod "+pod.Name+" runs", func() (bool, error) {
+		pod, err := pods.Get(tr.ctx, pod.Name, metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodRunning, err
 	})
 }

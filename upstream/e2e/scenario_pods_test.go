@@ -9,9 +9,6 @@ import (
 
 var networkPolicies = networkingv1.SchemeGroupVersion.WithResource("networkpolicies")
 
-// never is longer than any test: such a pod ends when the test says so.
-const never = "24h"
-
 // createPodNamespace creates a namespace with something that must outlive its pods.
 func (tr *trial) createPodNamespace(name string) {
 	tr.t.Helper()
@@ -25,7 +22,7 @@ func TestPodsGoFirst(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-first")
-		tr.runPod("pods-first", "slow", never, 30)
+		tr.holdPod("pods-first", "slow", 30)
 		left := tr.watchDepartures("pods-first", pods, networkPolicies, configMaps)
 
 		tr.deleteNamespace("pods-first")
@@ -61,7 +58,7 @@ func TestPodIsLate(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-late")
-		tr.runPod("pods-late", "late", never, 1)
+		tr.holdPod("pods-late", "late", 1)
 		left := tr.watchDepartures("pods-late", pods, networkPolicies)
 
 		tr.deleteNamespace("pods-late")
@@ -78,7 +75,7 @@ func TestPodWithFinalizer(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-held")
-		tr.runPod("pods-held", "held", never, 1, holdingFinalizer)
+		tr.holdPod("pods-held", "held", 1, holdingFinalizer)
 		left := tr.watchDepartures("pods-held", pods, networkPolicies)
 
 		tr.deleteNamespace("pods-held")
