@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"orrery/internal/apiserver/authn"
+	"orrery/internal/apiserver/garbagecollector"
 	"orrery/internal/apiserver/kubelet"
 )
 
@@ -36,7 +37,8 @@ type Config struct {
 	// NoCollector leaves the garbage collector out: dependents outlive their owners.
 	NoCollector bool
 
-	// Trace is told of requests, Kubelet of pods; nil for none.
-	Trace   *Trace
-	Kubelet *kubelet.Trace
+	// Trace is told of requests, Kubelet of pods, Collector of what is collected; nil for none.
+	Trace     *Trace
+	Kubelet   *kubelet.Trace
+	Collector *garbagecollector.Trace
 }

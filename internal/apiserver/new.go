@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orrery/internal/apiserver/faults"
+	"orrery/internal/apiserver/garbagecollector"
 	"orrery/internal/apiserver/kubelet"
 	"orrery/internal/apiserver/registry"
 	"orrery/internal/apiserver/resources"
@@ -51,6 +52,10 @@ func (s *Server) startWorkers() {
 			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Trace: s.config.Kubelet,
 		})
 		s.background.Go(func() { nodes.Run(ctx) })
+	}
+	if !s.config.NoCollector {
+		collector := garbagecollector.New(garbagecollector.Config{Registry: s.registry, Catalog: s.catalog, Trace: s.config.Collector})
+		s.background.Go(func() { collector.Run(ctx) })
 	}
 }
 
