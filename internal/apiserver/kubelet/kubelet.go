@@ -40,7 +40,7 @@ type Kubelet struct {
 	// Only of the worker.
 	turn     int                  // whose turn it is to get the next pod
 	lastIP   uint32               // the last part of the last pod's address
-	stopping map[store.Key]string // the UIDs of pods whose end has been told to the trace
+	stopping map[store.Key]ending // pods that are being ended
 }
 
 // New returns a kubelet that does not run yet.
@@ -53,7 +53,7 @@ func New(config Config) *Kubelet {
 		trace:    config.Trace,
 		pods:     target(config.Catalog, "", "v1", "pods"),
 		byName:   map[string]*node{},
-		stopping: map[store.Key]string{},
+		stopping: map[store.Key]ending{},
 		keys: queue.NewRateLimiting(
 			queue.NewItemExponentialFailureRateLimiter[store.Key](firstRetry, slowRetries), queue.Config[store.Key]{Name: "kubelet"}),
 	}
@@ -92,7 +92,7 @@ func (k *Kubelet) Run(ctx context.Context) {
 			case <-beat.C:
 				k.beat(ctx)
 			case <-watch.Wait():
-				err = k.enqueue(ctx, watch)
+				err = k.enqueue(watch)
 			case <-ctx.Done():
 				return
 			}
@@ -103,16 +103,30 @@ func (k *Kubelet) Run(ctx context.Context) {
 	}
 }
 
-// enqueue takes what a watch has to tell. All events are alike: somebody has to look at the pod.
-func (k *Kubelet) enqueue(ctx context.Context, watch *registry.Watch) error {
-	events, err := watch.Next(ctx)
-	for _, event := range events {
-		if event.Object != nil {
-			k.keys.Add(event.Object.Key)
+// enqueue takes what a watch has to tell at the moment. All events are alike: somebody has to look at the pod.
+func (k *Kubelet) enqueue(watch *registry.Watch) error {
+	for {
+		events, err := watch.Next(ended)
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if event.Object != nil {
+				k.keys.Add(event.Object.Key)
+			}
 		}
 	}
-	return err
 }
+
+// ended is a context that has ended: Next with it does not wait. The heartbeat must go on while nothing happens.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 // beat looks after the nodes. The pods of one that was lost and has been found are looked at again.
 func (k *Kubelet) beat(ctx context.Context) {

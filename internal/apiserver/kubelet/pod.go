@@ -88,16 +88,20 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 		began := deadline.Add(-time.Duration(grace) * time.Second)
 		deadline = earlier(deadline, began.Add(listens))
 	}
-	wait := time.Until(deadline)
-	if uid := pod.GetUID(); k.stopping[key] != uid {
-		k.stopping[key] = uid
+	wait, uid := time.Until(deadline), pod.GetUID()
+	known := k.stopping[key]
+	switch {
+	case known.uid != uid:
+		k.stopping[key] = ending{uid: uid}
 		k.trace.stopping(t.Namespace, t.Name, n.name, max(wait, 0))
+	case known.over:
+		return nil // what holds it now are finalizers
 	}
 	if wait > 0 {
 		k.keys.AddAfter(key, wait)
 		return nil
 	}
-	now, uid := int64(0), pod.GetUID()
+	now := int64(0)
 	_, gone, err := k.config.Registry.Delete(ctx, t, api.DeleteOptions{
 		GracePeriodSeconds: &now,
 		Preconditions:      &api.Preconditions{UID: &uid},
@@ -105,11 +109,18 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	if err != nil {
 		return ignoreGone(err)
 	}
+	k.stopping[key] = ending{uid: uid, over: true}
 	if gone {
 		delete(k.stopping, key)
 	}
 	k.trace.stopped(t.Namespace, t.Name, n.name)
 	return nil
+}
+
+// ending is what has been done about the end of a pod.
+type ending struct {
+	uid  string
+	over bool // its containers have ended, and the server was told
 }
 
 // stopsAfter is what a pod says of its containers. What is no duration is nothing.
