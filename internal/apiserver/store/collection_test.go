@@ -1,0 +1,309 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+func TestVersionsCountWritesOfAllCollections(t *testing.T) {
+	s := New(Config{})
+	assert.Equal(t, uint64(1), s.Version())
+	a, b := s.Collection("/registry/a"), s.Collection("/registry/b")
+	first := create(t, a, Key{"n", "x"}, "1")
+	second := create(t, b, Key{"n", "x"}, "1")
+	third := replace(t, a, first, "2")
+	last := remove(t, b, second)
+	assert.Equal(t, []uint64{2, 3, 4, 5}, []uint64{first.Version, second.Version, third.Version, last.Version})
+	assert.Equal(t, uint64(5), s.Version())
+	assert.Same(t, a, s.Collection("/registry/a"))
+	assert.Equal(t, []*Collection{a, b}, s.Collections())
+	assert.Equal(t, "/registry/a", a.Prefix())
+	require.NoError(t, s.check())
+}
+
+func TestCreateOfATakenKey(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	o := create(t, c, Key{"default", "a"}, "1")
+	_, err := c.Create(draft(o.Key, "2"), nil)
+	var exists *ExistsError
+	require.ErrorAs(t, err, &exists)
+	assert.Same(t, o, exists.Current)
+	assert.EqualError(t, err, "store: /registry/configmaps/default/a exists")
+	assert.Equal(t, uint64(2), c.store.Version(), "nothing was written")
+}
+
+func TestWritesThatCannotBeStored(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	var key *KeyError
+	_, err := c.Create(Draft{}, nil)
+	require.ErrorAs(t, err, &key)
+	_, err = c.Create(Draft{Object: document(t, `{"metadata":{"namespace":"a"}}`)}, nil)
+	require.ErrorAs(t, err, &key)
+	assert.EqualError(t, err, `store: "a/": there is no metadata.name`)
+
+	o := create(t, c, Key{"default", "a"}, "1")
+	_, swapped, err := c.Replace(o, draft(Key{"default", "b"}, "1"), nil)
+	require.ErrorAs(t, err, &key)
+	assert.False(t, swapped)
+
+	for name, tree := range map[string]map[string]any{
+		"in the metadata": {"metadata": map[string]any{"name": "x", "generation": math.Inf(1)}},
+		"in the rest":     {"metadata": map[string]any{"name": "x"}, "data": map[string]any{"list": []any{make(chan int)}}},
+	} {
+		_, err = c.Create(Draft{Object: &api.Unstructured{Object: tree}}, nil)
+		var encoding *EncodingError
+		require.ErrorAs(t, err, &encoding, name)
+		assert.ErrorContains(t, err, `store: "x": `)
+		assert.NotNil(t, errors.Unwrap(err))
+	}
+	assert.Equal(t, uint64(2), c.store.Version())
+}
+
+func TestOnlyTheCurrentObjectIsReplacedOrDeleted(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	first := create(t, c, Key{"default", "a"}, "1")
+	second := replace(t, c, first, "2")
+
+	_, swapped, err := c.Replace(first, draft(first.Key, "3"), func(Reader) error { panic("somebody else was faster: not asked") })
+	require.NoError(t, err)
+	assert.False(t, swapped)
+	_, swapped = c.Delete(first)
+	assert.False(t, swapped)
+
+	last := remove(t, c, second)
+	assert.Equal(t, "2", valueOf(last), "a deletion shows the last state")
+	assert.Equal(t, "4", last.Decode().GetResourceVersion(), "and has a version of its own")
+	_, ok := c.Get(first.Key)
+	assert.False(t, ok)
+	_, swapped, err = c.Replace(second, draft(first.Key, "3"), nil)
+	require.NoError(t, err)
+	assert.False(t, swapped)
+}
+
+func TestUnchangedContentIsNoWrite(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	d := draft(Key{"default", "a"}, "1")
+	d.Fields = map[string]string{"status.phase": "Running"}
+	o, err := c.Create(d, nil)
+	require.NoError(t, err)
+
+	again := draft(Key{"default", "a"}, "1")
+	again.Fields = map[string]string{"status.phase": "Running"}
+	require.NoError(t, again.Object.SetNested("999", "metadata", "resourceVersion"))
+	same, swapped, err := c.Replace(o, again, nil)
+	require.NoError(t, err)
+	assert.True(t, swapped)
+	assert.Same(t, o, same)
+	assert.Equal(t, uint64(2), c.store.Version())
+
+	again.Fields = nil
+	other, swapped, err := c.Replace(o, again, nil)
+	require.NoError(t, err)
+	assert.True(t, swapped)
+	assert.Equal(t, uint64(3), other.Version, "selectors see a difference")
+	assert.Nil(t, other.Fields)
+}
+
+func TestGuardDecidesInTheInstantOfTheWrite(t *testing.T) {
+	s := New(Config{})
+	namespaces, c := s.Collection("/registry/namespaces"), s.Collection(configMaps)
+	missing := errors.New("no namespace")
+	guard := func(r Reader) error {
+		if _, ok := r.Get("/registry/nothing", Key{}); ok {
+			return errors.New("a collection that nobody has made has something in it")
+		}
+		if _, ok := r.Get("/registry/namespaces", Key{Name: "default"}); !ok {
+			return missing
+		}
+		return nil
+	}
+	_, err := c.Create(draft(Key{"default", "a"}, "1"), guard)
+	require.ErrorIs(t, err, missing)
+	assert.Equal(t, uint64(1), s.Version())
+
+	namespace := create(t, namespaces, Key{Name: "default"}, "")
+	o, err := c.Create(draft(Key{"default", "a"}, "1"), guard)
+	require.NoError(t, err)
+	_, err = c.Create(draft(Key{"default", "a"}, "1"), func(Reader) error { return missing })
+	require.ErrorIs(t, err, missing, "the guard is asked before the key is looked up")
+
+	remove(t, namespaces, namespace)
+	_, swapped, err := c.Replace(o, draft(o.Key, "2"), guard)
+	require.ErrorIs(t, err, missing)
+	assert.False(t, swapped)
+	assert.Len(t, s.Collections(), 2, "reading makes no collection")
+}
+
+// A guard that panics must not leave the store locked: the server answers 500 and goes on.
+func TestGuardThatPanics(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	assert.Panics(t, func() { _, _ = c.Create(draft(Key{"default", "a"}, "1"), func(Reader) error { panic("oops") }) })
+	create(t, c, Key{"default", "a"}, "1")
+}
+
+func TestDroppedCollection(t *testing.T) {
+	s := New(Config{})
+	c := s.Collection(configMaps)
+	o := create(t, c, Key{"default", "a"}, "1")
+	before := view(t, c, 0)
+	s.Drop(configMaps)
+	s.Drop("/registry/nothing")
+
+	assert.Equal(t, uint64(3), s.Version(), "the state without the collection has a number of its own")
+	_, ok := c.Get(o.Key)
+	assert.False(t, ok)
+	_, err := c.Create(draft(Key{"default", "b"}, "1"), nil)
+	require.ErrorIs(t, err, ErrDropped)
+	_, _, err = c.Replace(o, draft(o.Key, "2"), nil)
+	require.ErrorIs(t, err, ErrDropped)
+	_, swapped := c.Delete(o)
+	assert.False(t, swapped)
+	_, err = c.View(0)
+	require.ErrorIs(t, err, ErrDropped)
+	_, err = c.Watch(3)
+	require.ErrorIs(t, err, ErrDropped)
+	assert.Equal(t, 1, before.Len(""), "a view stays what it was")
+
+	again := s.Collection(configMaps)
+	require.NotSame(t, c, again)
+	var expired *ExpiredError
+	_, err = again.View(2)
+	require.ErrorAs(t, err, &expired, "it was not empty then")
+	assert.Equal(t, ExpiredError{Prefix: configMaps, Version: 2, Oldest: 3}, *expired)
+	assert.Equal(t, 0, view(t, again, 3).Len(""))
+	require.NoError(t, s.check())
+}
+
+func TestCompactionIsRememberedForCollectionsToCome(t *testing.T) {
+	s := New(Config{})
+	create(t, s.Collection("/registry/a"), Key{"n", "x"}, "1")
+	assert.Equal(t, uint64(2), s.Compact())
+	_, err := s.Collection("/registry/b").Watch(1)
+	assert.ErrorAs(t, err, new(*ExpiredError))
+	assert.EqualError(t, err, "store: /registry/b: version 1 is too old, history begins at 2")
+}
+
+func TestSnapshot(t *testing.T) {
+	s := New(Config{Window: 2})
+	c := s.Collection(configMaps)
+	o := create(t, c, Key{"default", "a"}, "1")
+	o = replace(t, c, o, "2")
+	replace(t, c, o, "3")
+	s.Collection("/registry/a")
+	snapshot := s.Snapshot()
+	assert.Equal(t, uint64(4), snapshot.Version)
+	require.Len(t, snapshot.Collections, 2)
+	assert.Equal(t, CollectionSnapshot{Prefix: "/registry/a"}, snapshot.Collections[0])
+	got := snapshot.Collections[1]
+	assert.Greater(t, got.Bytes, len(o.Body()))
+	assert.Greater(t, got.WindowBytes, 2*len(o.Body()))
+	got.Bytes, got.WindowBytes = 0, 0
+	assert.Equal(t, CollectionSnapshot{Prefix: configMaps, Objects: 1, WindowEvents: 2, Oldest: 2}, got)
+}
+
+// The history of large objects is short, whatever the number of events that it may have.
+func TestWindowIsBoundedInBytes(t *testing.T) {
+	s := New(Config{WindowBytes: 1 << 20})
+	c := s.Collection(configMaps)
+	large := strings.Repeat("x", 100<<10)
+	o := create(t, c, Key{"default", "a"}, large)
+	for i := range 100 {
+		o = replace(t, c, o, fmt.Sprint(i, large))
+		require.NoError(t, s.check())
+	}
+	got := s.Snapshot().Collections[0]
+	assert.LessOrEqual(t, got.WindowBytes, 1<<20)
+	assert.Equal(t, 10, got.WindowEvents)
+
+	huge := strings.Repeat("x", 2<<20)
+	o = replace(t, c, o, huge)
+	cursor, err := c.Watch(s.Version())
+	require.NoError(t, err)
+	replace(t, c, o, "small")
+	events, err := cursor.Next(t.Context())
+	require.NoError(t, err, "the latest event can always be had")
+	assert.Equal(t, huge, valueOf(events[0].Previous))
+	assert.Equal(t, 1, s.Snapshot().Collections[0].WindowEvents)
+	require.NoError(t, s.check())
+}
+
+// What the window has forgotten must be free: chunks are given back whole, and each is bounded in what it keeps.
+func TestChunksKeepLittleMoreThanTheWindow(t *testing.T) {
+	s := New(Config{WindowBytes: 1 << 20})
+	c := s.Collection(configMaps)
+	o := create(t, c, Key{"default", "a"}, "")
+	for i := range 1000 {
+		o = replace(t, c, o, fmt.Sprint(i, strings.Repeat("x", 10<<10)))
+		kept := 0
+		for _, chunk := range c.window.chunks {
+			kept += chunk.bytes
+		}
+		require.LessOrEqual(t, kept, (1<<20)+(1<<20)/chunksPinned+o.size()*2)
+	}
+}
+
+func TestTraceTellsWhatHappens(t *testing.T) {
+	var told []string
+	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	s := New(Config{Trace: &Trace{
+		Committed: func(prefix string, e Event) { tell("%s %s %s %d", prefix, e.Type, e.Object.Key, e.Version()) },
+		Expired:   func(e *ExpiredError) { tell("expired %d before %d", e.Version, e.Oldest) },
+		Rebuilt:   func(prefix string, version uint64, events int) { tell("rebuilt %d by %d", version, events) },
+		Compacted: func(version uint64) { tell("compacted %d", version) },
+		Dropped:   func(prefix string) { tell("dropped %s", prefix) },
+	}})
+	c := s.Collection(configMaps)
+	o := create(t, c, Key{"default", "a"}, "1")
+	o = replace(t, c, o, "2")
+	replace(t, c, o, "2")
+	remove(t, c, o)
+	view(t, c, 2)
+	view(t, c, 2)
+	_, err := c.View(99)
+	require.Error(t, err)
+	s.Compact()
+	_, err = c.View(2)
+	require.Error(t, err)
+	s.Drop(configMaps)
+	assert.Equal(t, []string{
+		"/registry/configmaps ADDED default/a 2", "/registry/configmaps MODIFIED default/a 3", "/registry/configmaps DELETED default/a 4",
+		"rebuilt 2 by 2", "compacted 4", "expired 2 before 4", "dropped /registry/configmaps",
+	}, told)
+
+	s = New(Config{Trace: &Trace{}})
+	c = s.Collection(configMaps)
+	o = create(t, c, Key{"default", "a"}, "1")
+	replace(t, c, o, "2")
+	view(t, c, 2)
+	s.Compact()
+	_, err = c.View(2)
+	require.Error(t, err)
+	s.Drop(configMaps)
+}
+
+// Hooks run without a lock: one that asks the store must get an answer.
+func TestHooksMayAskTheStore(t *testing.T) {
+	var s *Store
+	var seen []uint64
+	see := func() { seen = append(seen, s.Snapshot().Version) }
+	s = New(Config{Trace: &Trace{
+		Committed: func(string, Event) { see() }, Expired: func(*ExpiredError) { see() },
+		Rebuilt: func(string, uint64, int) { see() }, Compacted: func(uint64) { see() }, Dropped: func(string) { see() },
+	}})
+	c := s.Collection(configMaps)
+	replace(t, c, create(t, c, Key{"default", "a"}, "1"), "2")
+	view(t, c, 2)
+	s.Compact()
+	_, err := c.View(2)
+	require.Error(t, err)
+	s.Drop(configMaps)
+	assert.Equal(t, []uint64{2, 3, 3, 3, 3, 4}, seen)
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/restclient/api"
+)
+
+func TestObjectIsEncodedWithItsMetadataFirst(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	o, err := c.Create(Draft{
+		Object: document(t, `{"kind":"ConfigMap","apiVersion":"v1","binaryData":{},"data":{"b":"<1>","a":"\"ü\""},"metadata":{
+			"uid":"u1","resourceVersion":"77","name":"a","namespace":"default","labels":{"app":"x"},"deletionTimestamp":"2026-01-01T00:00:00Z",
+			"ownerReferences":[{"uid":"u2","kind":"Pod"},{"kind":"no uid"},"nonsense"]}}`),
+		Fields: map[string]string{"status.phase": "Running"},
+	}, nil)
+	require.NoError(t, err)
+
+	metadata := `{"resourceVersion":"2","deletionTimestamp":"2026-01-01T00:00:00Z","labels":{"app":"x"},"name":"a","namespace":"default",` +
+		`"ownerReferences":[{"kind":"Pod","uid":"u2"},{"kind":"no uid"},"nonsense"],"uid":"u1"}`
+	body := `{"metadata":` + metadata + `,"binaryData":{},"data":{"a":"\"ü\"","b":"\u003c1\u003e"}}`
+	assert.Equal(t, body, string(o.Body()))
+	assert.Equal(t, metadata, string(o.Metadata()))
+	assert.Equal(t, `x{"kind":"ConfigMap","apiVersion":"v1",`+body[1:], string(o.AppendJSON([]byte("x"), "v1", "ConfigMap")))
+
+	assert.Equal(t, Key{"default", "a"}, o.Key)
+	assert.Equal(t, "u1", o.UID)
+	assert.Equal(t, uint64(2), o.Version)
+	assert.Equal(t, map[string]string{"app": "x"}, o.Labels)
+	assert.Equal(t, map[string]string{"status.phase": "Running"}, o.Fields)
+	assert.Equal(t, []string{"u2"}, o.Owners)
+	assert.True(t, o.Deleting)
+
+	tree := o.Decode()
+	assert.Equal(t, "2", tree.GetResourceVersion())
+	assert.Empty(t, tree.GetKind())
+	require.NoError(t, tree.SetNested("changed", "data", "a"))
+	assert.Equal(t, body, string(o.Body()), "the tree is the caller's own")
+}
+
+func TestObjectWithoutMuch(t *testing.T) {
+	c := New(Config{}).Collection("/registry/namespaces")
+	o, err := c.Create(Draft{Object: document(t, `{"metadata":{"name":"a","labels":{}}}`), Fields: map[string]string{}}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, `{"metadata":{"resourceVersion":"2","labels":{},"name":"a"}}`, string(o.Body()))
+	assert.Equal(t, "a", o.Key.String())
+	assert.Nil(t, o.Labels)
+	assert.Nil(t, o.Fields)
+	assert.Nil(t, o.Owners)
+	assert.False(t, o.Deleting)
+}
+
+func TestWriterKeepsItsDraft(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	d := draft(Key{"default", "a"}, "1")
+	d.Fields = map[string]string{"f": "1"}
+	o, err := c.Create(d, nil)
+	require.NoError(t, err)
+	require.NoError(t, d.Object.SetNested("2", "data", "value"))
+	d.Fields["f"] = "2"
+	assert.Equal(t, "1", valueOf(o))
+	assert.Equal(t, "1", o.Fields["f"])
+	assert.Equal(t, "ConfigMap", d.Object.GetKind())
+}
+
+// Many versions of an object have one map of labels.
+func TestVersionsShareWhatDoesNotChange(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	labelled := func(label, value string) Draft {
+		d := draft(Key{"default", "a"}, value)
+		require.NoError(t, d.Object.SetNested(map[string]any{"app": label}, "metadata", "labels"))
+		d.Fields = map[string]string{"f": label}
+		return d
+	}
+	first, err := c.Create(labelled("x", "1"), nil)
+	require.NoError(t, err)
+	second, _, err := c.Replace(first, labelled("x", "2"), nil)
+	require.NoError(t, err)
+	first.Labels["shared"], first.Fields["shared"] = "yes", "yes" // nobody may do this
+	assert.Equal(t, "yes", second.Labels["shared"])
+	assert.Equal(t, "yes", second.Fields["shared"])
+	third, _, err := c.Replace(second, labelled("y", "2"), nil)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"app": "y"}, third.Labels)
+}
+
+// The encoding is another way to the document that encoding/json writes.
+func TestEncodingIsLikeEncodingJSON(t *testing.T) {
+	var value func(depth int) *rapid.Generator[any]
+	scalar := rapid.OneOf(
+		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Float64Range(-1e30, 1e30).AsAny(), rapid.String().AsAny(),
+		rapid.SampledFrom([]any{"<a href=\"x\">&\u2028", "\xff", "\x00\x1f\x7f\\", json.Number("123456789012345678901234567890"), []any(nil), map[string]any(nil), 7, []string{"a"}}),
+	)
+	value = func(depth int) *rapid.Generator[any] {
+		if depth == 0 {
+			return scalar
+		}
+		return rapid.OneOf(scalar,
+			rapid.MapOfN(rapid.String(), rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 20).AsAny(),
+			rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return value(depth - 1) }), 0, 3).AsAny())
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := value(3).Draw(t, "value")
+		want, err := json.Marshal(v)
+		require.NoError(t, err)
+		got, err := appendValue(nil, v)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+	})
+}
+
+// A stored tree comes back as it was, whatever stands in it.
+func TestStoredTreesComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny())).Draw(t, "data")
+		labels := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "labels")
+		tree := map[string]any{"metadata": map[string]any{"name": rapid.StringN(1, 20, 40).Draw(t, "name"), "labels": anyMap(labels)}, "data": data}
+		s := New(Config{})
+		o, err := s.Collection(configMaps).Create(Draft{Object: &api.Unstructured{Object: tree}}, nil)
+		require.NoError(t, err)
+		back := o.Decode()
+		require.Equal(t, "2", back.GetResourceVersion())
+		back.RemoveNested("metadata", "resourceVersion")
+		require.Equal(t, tree, back.Object)
+		require.True(t, maps.Equal(labels, o.Labels))
+		var metadata map[string]any
+		require.NoError(t, json.Unmarshal(o.Metadata(), &metadata))
+		require.True(t, json.Valid(o.AppendJSON(nil, "v1", "Kind \"of\"")))
+		require.NoError(t, s.check())
+	})
+}
+
+func anyMap(m map[string]string) map[string]any {
+	result := map[string]any{}
+	for key, value := range m {
+		result[key] = value
+	}
+	return result
+}

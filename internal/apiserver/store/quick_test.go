@@ -1,0 +1,381 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/restclient/api"
+)
+
+// model is a store that forgets nothing and does everything the slow way: the state of each collection after each
+// version, and all events.
+type model struct {
+	version uint64
+	window  int
+	states  map[string]map[uint64]map[Key]string // prefix, version, key: value and version
+	events  map[string][]modelEvent
+	oldest  map[string]uint64
+}
+
+type modelEvent struct {
+	version       uint64
+	kind          api.WatchEventType
+	key           Key
+	value, before string
+}
+
+func (e modelEvent) String() string {
+	return fmt.Sprintf("%d %s %s %s <- %s", e.version, e.kind, e.key, e.value, e.before)
+}
+
+var prefixes = []string{"/registry/configmaps", "/registry/secrets"}
+
+func newModel(window int) *model {
+	m := &model{version: 1, window: window, states: map[string]map[uint64]map[Key]string{}, events: map[string][]modelEvent{}, oldest: map[string]uint64{}}
+	for _, p := range prefixes {
+		m.states[p] = map[uint64]map[Key]string{1: {}}
+	}
+	return m
+}
+
+// step makes the next version: all collections stay as they are.
+func (m *model) step() {
+	m.version++
+	for _, p := range prefixes {
+		m.states[p][m.version] = m.states[p][m.version-1]
+	}
+}
+
+func (m *model) write(prefix string, e modelEvent) {
+	m.step()
+	e.version = m.version
+	state := maps.Clone(m.states[prefix][m.version-1])
+	if e.kind == api.WatchDeleted {
+		delete(state, e.key)
+	} else {
+		state[e.key] = e.value
+	}
+	m.states[prefix][m.version] = state
+	m.events[prefix] = append(m.events[prefix], e)
+	if n := len(m.events[prefix]); n > m.window {
+		m.oldest[prefix] = max(m.oldest[prefix], m.events[prefix][n-m.window-1].version)
+	}
+}
+
+func (m *model) compact() {
+	for _, p := range prefixes {
+		m.oldest[p] = m.version
+	}
+}
+
+// modelWatch is a cursor with the place in the model's events that it must continue from.
+type modelWatch struct {
+	prefix string
+	cursor *Cursor
+	next   int
+}
+
+// world is the store beside its model.
+type world struct {
+	store   *Store
+	model   *model
+	watches []*modelWatch
+	views   []*View
+	viewOf  []string
+	retired []*Object // objects that have been replaced or deleted
+	writes  int
+}
+
+func (w *world) oldest(prefix string) uint64 {
+	for _, c := range w.store.Snapshot().Collections {
+		if c.Prefix == prefix {
+			return c.Oldest
+		}
+	}
+	return 0
+}
+
+var drawPrefix = rapid.SampledFrom(prefixes)
+
+var drawKey = rapid.Custom(func(t *rapid.T) Key {
+	return Key{
+		Namespace: rapid.SampledFrom([]string{"a", "a-b", "ab", "b"}).Draw(t, "namespace"),
+		Name:      rapid.SampledFrom([]string{"x", "x-1", "y", "z"}).Draw(t, "name"),
+	}
+})
+
+func (w *world) create(t *rapid.T) {
+	prefix, key := drawPrefix.Draw(t, "prefix"), drawKey.Draw(t, "key")
+	w.writes++
+	value := fmt.Sprint("v", w.writes)
+	o, err := w.store.Collection(prefix).Create(draft(key, value), nil)
+	if before, taken := w.model.states[prefix][w.model.version][key]; taken {
+		var exists *ExistsError
+		require.ErrorAs(t, err, &exists)
+		require.Equal(t, before, valueOf(exists.Current))
+		return
+	}
+	require.NoError(t, err)
+	w.model.write(prefix, modelEvent{kind: api.WatchAdded, key: key, value: value})
+	require.Equal(t, w.model.version, o.Version)
+}
+
+func (w *world) replace(t *rapid.T) {
+	prefix, key := drawPrefix.Draw(t, "prefix"), drawKey.Draw(t, "key")
+	c := w.store.Collection(prefix)
+	old, ok := c.Get(key)
+	before, known := w.model.states[prefix][w.model.version][key]
+	require.Equal(t, known, ok)
+	if !ok {
+		return
+	}
+	w.writes++
+	value := fmt.Sprint("v", w.writes)
+	if rapid.IntRange(0, 4).Draw(t, "unchanged") == 0 {
+		value = before
+	}
+	o, swapped, err := c.Replace(old, draft(key, value), nil)
+	require.NoError(t, err)
+	require.True(t, swapped)
+	if value == before {
+		require.Same(t, old, o)
+		return
+	}
+	w.model.write(prefix, modelEvent{kind: api.WatchModified, key: key, value: value, before: before})
+	require.Equal(t, w.model.version, o.Version)
+	w.retired = append(w.retired, old)
+}
+
+func (w *world) delete(t *rapid.T) {
+	prefix, key := drawPrefix.Draw(t, "prefix"), drawKey.Draw(t, "key")
+	c := w.store.Collection(prefix)
+	old, ok := c.Get(key)
+	if !ok {
+		return
+	}
+	before := w.model.states[prefix][w.model.version][key]
+	last, swapped := c.Delete(old)
+	require.True(t, swapped)
+	w.model.write(prefix, modelEvent{kind: api.WatchDeleted, key: key, value: before, before: before})
+	require.Equal(t, w.model.version, last.Version)
+	w.retired = append(w.retired, old)
+}
+
+// late writes with an object that is not current any more.
+func (w *world) late(t *rapid.T) {
+	if len(w.retired) == 0 {
+		return
+	}
+	old, c := rapid.SampledFrom(w.retired).Draw(t, "old"), w.store.Collection(drawPrefix.Draw(t, "prefix"))
+	_, swapped, err := c.Replace(old, draft(old.Key, "late"), nil)
+	require.NoError(t, err)
+	require.False(t, swapped)
+	_, swapped = c.Delete(old)
+	require.False(t, swapped)
+}
+
+func (w *world) compact(*rapid.T) {
+	w.store.Compact()
+	w.model.compact()
+}
+
+// drawVersion draws any version, now and then one of the future.
+func (w *world) drawVersion(t *rapid.T) uint64 {
+	return rapid.Uint64Range(1, w.model.version+2).Draw(t, "version")
+}
+
+// expect checks the error for a version and says whether there must have been none.
+func (w *world) expect(t *rapid.T, prefix string, version uint64, err error) bool {
+	switch {
+	case version > w.model.version:
+		var future *FutureError
+		require.ErrorAs(t, err, &future)
+		require.Equal(t, w.model.version, future.Current)
+		return false
+	case version < w.oldest(prefix):
+		var expired *ExpiredError
+		require.ErrorAs(t, err, &expired)
+		require.Equal(t, version, expired.Version)
+		return false
+	}
+	require.NoError(t, err)
+	return true
+}
+
+func (w *world) view(t *rapid.T) {
+	prefix, version := drawPrefix.Draw(t, "prefix"), w.drawVersion(t)
+	v, err := w.store.Collection(prefix).View(version)
+	if !w.expect(t, prefix, version, err) {
+		return
+	}
+	require.Equal(t, version, v.Version())
+	w.views, w.viewOf = append(w.views, v), append(w.viewOf, prefix)
+}
+
+// lookAgain reads a view that was taken some time ago, from anywhere.
+func (w *world) lookAgain(t *rapid.T) {
+	if len(w.views) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.views)-1).Draw(t, "view")
+	v, state := w.views[i], w.model.states[w.viewOf[i]][w.views[i].Version()]
+	namespace := rapid.SampledFrom([]string{"", "a", "a-b", "b", "c"}).Draw(t, "namespace")
+	after := Key{}
+	if rapid.Bool().Draw(t, "from the middle") {
+		after = drawKey.Draw(t, "after")
+	}
+	want := []string{}
+	for key := range state {
+		if (namespace == "" || key.Namespace == namespace) && (after == Key{} || key.String() > after.String()) {
+			want = append(want, key.String())
+		}
+	}
+	slices.Sort(want)
+	require.Equal(t, want, keysOf(v, namespace, after))
+	require.Equal(t, len(want), v.LenAfter(namespace, after))
+	for key, value := range state {
+		o, ok := v.Get(key)
+		require.True(t, ok)
+		require.Equal(t, value, valueOf(o))
+	}
+	require.Equal(t, len(state), v.Len(""))
+}
+
+func (w *world) watch(t *rapid.T) {
+	prefix, version := drawPrefix.Draw(t, "prefix"), w.drawVersion(t)
+	cursor, err := w.store.Collection(prefix).Watch(version)
+	if !w.expect(t, prefix, version, err) {
+		return
+	}
+	next := slices.IndexFunc(w.model.events[prefix], func(e modelEvent) bool { return e.version > version })
+	if next < 0 {
+		next = len(w.model.events[prefix])
+	}
+	w.watches = append(w.watches, &modelWatch{prefix, cursor, next})
+}
+
+func (w *world) read(t *rapid.T) {
+	if len(w.watches) == 0 {
+		return
+	}
+	w.readOne(t, rapid.IntRange(0, len(w.watches)-1).Draw(t, "watch"))
+}
+
+// readOne reads one cursor once, and forgets it if it has expired.
+func (w *world) readOne(t *rapid.T, i int) {
+	watch := w.watches[i]
+	all := w.model.events[watch.prefix]
+	if watch.next == len(all) {
+		require.False(t, watch.cursor.Pending())
+		version, upToDate := watch.cursor.Progress()
+		require.True(t, upToDate)
+		require.Equal(t, w.model.version, version)
+		return
+	}
+	require.True(t, watch.cursor.Pending())
+	<-watch.cursor.Wait()
+	_, upToDate := watch.cursor.Progress()
+	require.False(t, upToDate)
+	events, err := watch.cursor.Next(context.Background())
+	if all[watch.next].version <= w.oldest(watch.prefix) {
+		var expired *ExpiredError
+		require.ErrorAs(t, err, &expired)
+		w.watches = slices.Delete(w.watches, i, i+1)
+		return
+	}
+	require.NoError(t, err)
+	require.NotEmpty(t, events)
+	for _, e := range events {
+		got := modelEvent{version: e.Version(), kind: e.Type, key: e.Object.Key, value: valueOf(e.Object)}
+		if e.Previous != nil {
+			got.before = valueOf(e.Previous)
+		}
+		require.Equal(t, all[watch.next].String(), got.String())
+		watch.next++
+	}
+}
+
+func (w *world) check(t *rapid.T) {
+	require.NoError(t, w.store.check())
+	require.Equal(t, w.model.version, w.store.Version())
+	for _, prefix := range prefixes {
+		if w.store.windowBytes == defaultWindowBytes {
+			require.Equal(t, w.model.oldest[prefix], w.oldest(prefix))
+		} else {
+			require.GreaterOrEqual(t, w.oldest(prefix), w.model.oldest[prefix])
+		}
+	}
+}
+
+// Whatever is written, forgotten and read: every view shows what the model had at that version, every cursor yields the
+// events after its version without a gap, and only what the window has lost is refused.
+func TestStoreIsLikeItsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		config := Config{Window: rapid.SampledFrom([]int{1, 2, 5, 200, 1000}).Draw(t, "window")}
+		if rapid.Bool().Draw(t, "few bytes") {
+			config.WindowBytes = rapid.IntRange(1, 20000).Draw(t, "bytes")
+		}
+		w := &world{store: New(config), model: newModel(config.Window)}
+		for _, prefix := range prefixes {
+			w.store.Collection(prefix)
+		}
+		actions := map[string]func(*rapid.T){
+			"create": w.create, "replace": w.replace, "delete": w.delete, "late": w.late, "view": w.view,
+			"look again": w.lookAgain, "watch": w.watch, "read": w.read, "": w.check,
+		}
+		if rapid.Bool().Draw(t, "compactions") {
+			actions["compact"] = w.compact
+		}
+		t.Repeat(actions)
+	})
+}
+
+// Long histories fill many chunks, which short random ones do not.
+func TestWindowOfManyChunks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		window := rapid.IntRange(1, 600).Draw(t, "window")
+		w := &world{store: New(Config{Window: window}), model: newModel(window)}
+		prefix, key := prefixes[0], Key{"a", "x"}
+		c := w.store.Collection(prefix)
+		o := create(t, c, key, "v0")
+		w.model.write(prefix, modelEvent{kind: api.WatchAdded, key: key, value: "v0"})
+		for i := range rapid.IntRange(0, 900).Draw(t, "writes") {
+			before, value := fmt.Sprint("v", i), fmt.Sprint("v", i+1)
+			o = replace(t, c, o, value)
+			w.model.write(prefix, modelEvent{kind: api.WatchModified, key: key, value: value, before: before})
+		}
+		w.check(t)
+		for range 5 {
+			w.watch(t)
+			w.view(t)
+		}
+		for len(w.watches) > 0 && w.watches[0].next < len(w.model.events[w.watches[0].prefix]) {
+			w.readOne(t, 0)
+		}
+		w.lookAgain(t)
+	})
+}
+
+// The order of keys is the one of the paths in etcd.
+func TestKeysAreOrderedAsText(t *testing.T) {
+	part := rapid.StringMatching(`[a-z0-9.-]{0,4}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a := Key{part.Draw(t, "namespace"), part.Draw(t, "name")}
+		b := Key{part.Draw(t, "namespace"), part.Draw(t, "name")}
+		want := 0
+		switch x, y := a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name; {
+		case x < y:
+			want = -1
+		case x > y:
+			want = 1
+		}
+		got := a.compare(b)
+		require.Equal(t, want, max(-1, min(1, got)))
+	})
+}

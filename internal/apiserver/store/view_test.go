@@ -1,0 +1,158 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestViewIsOrderedAsInEtcd(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	for _, key := range []Key{{"b", "z"}, {"a", "z"}, {"a", "y"}, {"a-b", "x"}, {"a", "x"}, {"ab", "x"}} {
+		create(t, c, key, "")
+	}
+	v := view(t, c, 0)
+	assert.Equal(t, []string{"a-b/x", "a/x", "a/y", "a/z", "ab/x", "b/z"}, keysOf(v, "", Key{}))
+	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{}))
+	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "y"}))
+	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "yy"}), "the key to come after need not exist")
+	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{"a-b", "x"}))
+	assert.Empty(t, keysOf(v, "a", Key{"b", "a"}))
+	assert.Equal(t, []string{"ab/x", "b/z"}, keysOf(v, "", Key{"a", "z"}))
+	assert.Empty(t, keysOf(v, "c", Key{}))
+	assert.Equal(t, []int{6, 3, 1, 0}, []int{v.Len(""), v.Len("a"), v.Len("a-b"), v.Len("c")})
+	assert.Equal(t, []int{2, 1, 0, 3}, []int{v.LenAfter("", Key{"a", "z"}), v.LenAfter("a", Key{"a", "y"}), v.LenAfter("a", Key{"b", "a"}), v.LenAfter("a", Key{"a-b", "x"})})
+
+	count := 0
+	v.Ascend("", Key{}, func(*Object) bool { count++; return count < 2 })
+	assert.Equal(t, 2, count, "yield ends it")
+}
+
+func TestViewOfTheWholeCluster(t *testing.T) {
+	c := New(Config{}).Collection("/registry/namespaces")
+	for _, name := range []string{"default", "a-b", "a"} {
+		create(t, c, Key{Name: name}, "")
+	}
+	v := view(t, c, 0)
+	assert.Equal(t, []string{"a", "a-b", "default"}, keysOf(v, "", Key{}))
+	assert.Equal(t, []string{"default"}, keysOf(v, "", Key{Name: "a-b"}))
+	_, ok := v.Get(Key{Name: "a"})
+	assert.True(t, ok)
+}
+
+func TestViewsOfEarlierVersions(t *testing.T) {
+	s := New(Config{Window: 3})
+	c := s.Collection(configMaps)
+	a := create(t, c, Key{"n", "a"}, "1") // 2
+	b := create(t, c, Key{"n", "b"}, "1") // 3
+	a = replace(t, c, a, "2")             // 4
+	remove(t, c, b)                       // 5
+	create(t, s.Collection("/registry/secrets"), Key{"n", "s"}, "1")
+
+	_, err := c.View(1)
+	var expired *ExpiredError
+	require.ErrorAs(t, err, &expired)
+	assert.Equal(t, ExpiredError{Prefix: configMaps, Version: 1, Oldest: 2}, *expired)
+	_, err = c.View(7)
+	var future *FutureError
+	require.ErrorAs(t, err, &future)
+	assert.Equal(t, FutureError{Version: 7, Current: 6}, *future)
+	assert.EqualError(t, err, "store: version 7 is in the future, the latest is 6")
+
+	assert.Equal(t, []string{"n/a"}, keysOf(view(t, c, 2), "", Key{}))
+	assert.Equal(t, []string{"n/a", "n/b"}, keysOf(view(t, c, 3), "", Key{}))
+	old, _ := view(t, c, 3).Get(a.Key)
+	assert.Equal(t, "1", valueOf(old))
+	now, _ := view(t, c, 4).Get(a.Key)
+	assert.Same(t, a, now)
+	assert.Equal(t, 2, view(t, c, 4).Len(""))
+	assert.Equal(t, 1, view(t, c, 5).Len(""))
+	assert.Equal(t, uint64(6), view(t, c, 0).Version(), "now is the version of the whole store")
+	assert.Equal(t, uint64(5), view(t, c, 5).Version())
+	require.NoError(t, s.check())
+}
+
+// The pages of a long list come with one version, while others write: the state is made once.
+func TestPagesOfAListShareAState(t *testing.T) {
+	rebuilt := 0
+	s := New(Config{Trace: &Trace{Rebuilt: func(string, uint64, int) { rebuilt++ }}})
+	c := s.Collection(configMaps)
+	for i := range 100 {
+		create(t, c, Key{"n", fmt.Sprintf("%03d", i)}, "")
+	}
+	first := view(t, c, 0)
+	after, pages := Key{}, []string{}
+	for i := 100; ; i++ {
+		create(t, c, Key{"n", fmt.Sprintf("%03d", i)}, "")
+		page := keysOf(view(t, c, first.Version()), "", after)
+		if len(page) == 0 {
+			break
+		}
+		page = page[:min(10, len(page))]
+		pages = append(pages, page...)
+		after = Key{"n", page[len(page)-1][2:]}
+	}
+	assert.Equal(t, keysOf(first, "", Key{}), pages)
+	assert.Len(t, pages, 100)
+	assert.Zero(t, rebuilt)
+
+	s.Compact()
+	_, err := c.View(first.Version())
+	assert.ErrorAs(t, err, new(*ExpiredError), "a state that is at hand is forgotten like any other")
+}
+
+// Whoever goes through a view stops nobody and sees nothing of what is written, and writers do not touch what he reads.
+// This is a test for the race detector as well.
+func TestViewsAreReadWhileOthersWrite(t *testing.T) {
+	s := New(Config{Window: 50})
+	c := s.Collection(configMaps)
+	for i := range 500 {
+		create(t, c, Key{"n", fmt.Sprintf("%03d", i)}, "0")
+	}
+	stop := make(chan struct{})
+	var readers, writers sync.WaitGroup
+	for range 2 {
+		writers.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				old, ok := c.Get(Key{"n", fmt.Sprintf("%03d", i%500)})
+				if !ok {
+					continue
+				}
+				_, _, err := c.Replace(old, draft(old.Key, fmt.Sprint(i)), nil)
+				assert.NoError(t, err)
+			}
+		})
+	}
+	for range 3 {
+		readers.Go(func() {
+			for i := range 50 {
+				v, err := c.View(0)
+				if i%2 == 1 && err == nil && v.Version() > 521 { // all 500 are there
+					v, err = c.View(v.Version() - 20)
+				}
+				if err != nil {
+					assert.ErrorAs(t, err, new(*ExpiredError))
+					continue
+				}
+				count := 0
+				v.Ascend("", Key{}, func(o *Object) bool {
+					count++
+					return assert.LessOrEqual(t, o.Version, v.Version())
+				})
+				assert.Equal(t, 500, count)
+			}
+		})
+	}
+	readers.Wait()
+	close(stop)
+	writers.Wait()
+	require.NoError(t, s.check())
+}
