@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/protobuf"
 )
 
 // readBody reads the whole body, as far as the limit goes. A client that takes its time is cut.
@@ -30,35 +31,53 @@ func (x *exchange) readBody() ([]byte, error) {
 	return data, nil
 }
 
-// isYAML reads the content type of a body. None at all is JSON.
-func isYAML(header http.Header) (bool, error) {
+// encoding is the form of a body.
+type encoding int
+
+const (
+	inJSON encoding = iota
+	inYAML
+	inProtobuf
+)
+
+// encodingOf reads the content type of a body. None at all is JSON.
+func encodingOf(header http.Header) (encoding, error) {
 	text := header.Get("Content-Type")
 	if text == "" {
-		return false, nil
+		return inJSON, nil
 	}
 	mediaType, _, err := mime.ParseMediaType(text)
 	switch {
 	case err == nil && mediaType == "application/json":
-		return false, nil
+		return inJSON, nil
 	case err == nil && mediaType == "application/yaml":
-		return true, nil
+		return inYAML, nil
+	case err == nil && mediaType == protobuf.MediaType:
+		return inProtobuf, nil
 	}
-	return false, apierrors.UnsupportedMediaType(bodyTypes)
+	return 0, apierrors.UnsupportedMediaType(bodyTypes)
 }
 
-// readJSON reads a body in JSON or YAML and returns it as JSON.
-func (x *exchange) readJSON() ([]byte, error) {
-	yaml, err := isYAML(x.r.Header)
-	if err != nil {
-		return nil, err
-	}
-	data, err := x.readBody()
-	if err != nil || !yaml {
-		return data, err
-	}
-	data, err = fromYAML(data)
-	if err != nil {
-		return nil, apierrors.BadRequest("couldn't get version/kind; json parse error: " + err.Error())
+// toJSON turns a body into JSON, with kind and apiVersion where it says them.
+func (e encoding) toJSON(data []byte) ([]byte, error) {
+	switch e {
+	case inYAML:
+		converted, err := fromYAML(data)
+		if err != nil {
+			return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+		}
+		return converted, nil
+	case inProtobuf:
+		object, err := protobuf.Decode(data)
+		if _, unknown := errors.AsType[*protobuf.KindError](err); err != nil && !unknown {
+			return nil, err
+		}
+		// A kind that is not known has no tree; what it says it is does for the refusal.
+		if object.Tree == nil {
+			object.Tree = map[string]any{}
+		}
+		object.Tree["kind"], object.Tree["apiVersion"] = object.Kind, object.APIVersion
+		return json.Marshal(object.Tree)
 	}
 	return data, nil
 }

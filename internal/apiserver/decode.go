@@ -15,22 +15,20 @@ import (
 // readObject reads the object in the body of a create or update, checks it against its type as far as the client wants that, and
 // returns it as a tree with kind and apiVersion.
 func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
-	yaml, err := isYAML(x.r.Header)
+	form, err := encodingOf(x.r.Header)
 	if err != nil {
 		return nil, err
 	}
-	data, err := x.readBody()
+	received, err := x.readBody()
 	if err != nil {
 		return nil, err
 	}
-	received := data
 	unrecognized := func(err error) error {
 		return apierrors.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(received)))
 	}
-	if yaml {
-		if data, err = fromYAML(data); err != nil {
-			return nil, unrecognized(fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
-		}
+	data, err := form.toJSON(received)
+	if err != nil {
+		return nil, unrecognized(err)
 	}
 	kind, apiVersion, err := kindOf(data)
 	if err != nil {

@@ -106,15 +106,13 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	if err != nil || len(received) == 0 {
 		return nil, err
 	}
-	yaml, err := isYAML(x.r.Header)
+	form, err := encodingOf(x.r.Header)
 	if err != nil {
 		return nil, err
 	}
-	data := received
-	if yaml {
-		if data, err = fromYAML(received); err != nil {
-			return nil, apierrors.BadRequest("couldn't get version/kind; json parse error: " + err.Error())
-		}
+	data, err := form.toJSON(received)
+	if err != nil {
+		return nil, apierrors.BadRequest(err.Error())
 	}
 	kind, apiVersion, err := kindOf(data)
 	if err != nil {

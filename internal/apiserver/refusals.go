@@ -8,7 +8,7 @@ import (
 // The messages of kube-apiserver for requests that are refused before it is known what they are about.
 const (
 	methodMessage  = "the server does not allow this method on the requested resource"
-	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"
+	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
 	patchTypes     = "415: Unsupported Media Type"
 	bodyTooLarge   = "limit is 3145728"
 	statusOfKind   = "Status"

@@ -1,0 +1,256 @@
+package protobuf
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"orrery/restclient/api"
+)
+
+// deepest is how deep messages may nest.
+const deepest = 1000
+
+// readMessage reads the fields of a message into a tree.
+func readMessage(tree map[string]any, data []byte, name string, depth int) error {
+	if depth > deepest {
+		return errTooDeep
+	}
+	known := known().messages[name]
+	return fields(data, func(number protowire.Number, value wireValue) error {
+		f, ok := known[number]
+		switch {
+		case !ok:
+			return nil
+		case f.name == "-":
+			return readMessage(tree, value.bytes, f.form.name, depth+1)
+		case f.form.mapped:
+			return readEntry(tree, f, value.bytes, depth+1)
+		}
+		read, err := readValue(f.form.name, value, depth+1)
+		if err != nil {
+			return err
+		}
+		if f.form.list {
+			list, _ := tree[f.name].([]any)
+			tree[f.name] = append(list, read)
+			return nil
+		}
+		if read == nil || f.optional && !f.pointer && isEmpty(read) {
+			return nil
+		}
+		tree[f.name] = read
+		return nil
+	})
+}
+
+// readEntry reads an entry of a map: a message with a key and a value.
+func readEntry(tree map[string]any, f field, data []byte, depth int) error {
+	entries, _ := tree[f.name].(map[string]any)
+	if entries == nil {
+		entries = map[string]any{}
+		tree[f.name] = entries
+	}
+	key := ""
+	var value wireValue
+	err := fields(data, func(number protowire.Number, part wireValue) error {
+		switch number {
+		case 1:
+			key = string(part.bytes)
+		case 2:
+			value = part
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	read, err := readValue(f.form.name, value, depth)
+	if err == nil {
+		entries[key] = read
+	}
+	return err
+}
+
+// isEmpty tells whether a field with this value is left out of JSON. A structure never is.
+func isEmpty(value any) bool {
+	switch value {
+	case "", false, int64(0), float64(0):
+		return true
+	}
+	return false
+}
+
+// readValue reads one value. nil is a value that JSON leaves out.
+func readValue(form string, value wireValue, depth int) (any, error) {
+	switch form {
+	case "string":
+		return string(value.bytes), nil
+	case "int":
+		return int64(value.number), nil
+	case "bool":
+		return value.number != 0, nil
+	case "double":
+		return math.Float64frombits(value.number), nil
+	case "bytes":
+		return base64.StdEncoding.EncodeToString(value.bytes), nil
+	}
+	if read, special := specials[form]; special {
+		return read(value.bytes, depth)
+	}
+	tree := map[string]any{}
+	return tree, readMessage(tree, value.bytes, form, depth)
+}
+
+// specials are the types whose JSON is not that of their fields.
+var specials map[string]func(data []byte, depth int) (any, error)
+
+func init() { // not a literal: it would refer to itself
+	specials = map[string]func([]byte, int) (any, error){
+		"Time":        func(data []byte, _ int) (any, error) { return readTime(data, time.RFC3339) },
+		"MicroTime":   func(data []byte, _ int) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
+		"Duration":    readDuration,
+		"Raw":         readRaw,
+		"Quantity":    func(data []byte, _ int) (any, error) { return readString(data) },
+		"IntOrString": readIntOrString,
+		"Strings":     readStrings,
+		"SchemaOrArray": func(data []byte, depth int) (any, error) {
+			return readEither(data, depth, "apiextensions.JSONSchemaProps", 1)
+		},
+		"SchemaOrStrings": func(data []byte, depth int) (any, error) { return readEither(data, depth, "string", 1) },
+		"SchemaOrBool":    readSchemaOrBool,
+	}
+}
+
+// readTime reads a moment. The zero one, which has no fields, is left out.
+func readTime(data []byte, layout string) (any, error) {
+	var seconds, nanos int64
+	err := fields(data, func(number protowire.Number, value wireValue) error {
+		switch number {
+		case 1:
+			seconds = int64(value.number)
+		case 2:
+			nanos = int64(value.number)
+		}
+		return nil
+	})
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	return time.Unix(seconds, nanos).UTC().Format(layout), nil
+}
+
+func readDuration(data []byte, _ int) (any, error) {
+	var duration time.Duration
+	err := fields(data, func(number protowire.Number, value wireValue) error {
+		if number == 1 {
+			duration = time.Duration(value.number)
+		}
+		return nil
+	})
+	return duration.String(), err
+}
+
+// readRaw reads JSON that travels as bytes.
+func readRaw(data []byte, _ int) (any, error) {
+	raw, err := first(data)
+	if err != nil || len(raw) == 0 {
+		return nil, err
+	}
+	// The document is put into an object, because that is what the tree type can read.
+	var tree api.Unstructured
+	wrapped := append(append([]byte(`{"value":`), bytes.TrimSpace(raw)...), '}')
+	if err := json.Unmarshal(wrapped, &tree); err != nil {
+		return nil, err
+	}
+	return tree.Object["value"], nil
+}
+
+// first returns the bytes of the first field.
+func first(data []byte) (found []byte, err error) {
+	err = fields(data, func(number protowire.Number, value wireValue) error {
+		if number == 1 {
+			found = value.bytes
+		}
+		return nil
+	})
+	return found, err
+}
+
+func readString(data []byte) (any, error) {
+	text, err := first(data)
+	return string(text), err
+}
+
+func readIntOrString(data []byte, _ int) (any, error) {
+	var isString bool
+	var number int64
+	var text string
+	err := fields(data, func(n protowire.Number, value wireValue) error {
+		switch n {
+		case 1:
+			isString = value.number == 1
+		case 2:
+			number = int64(int32(value.number))
+		case 3:
+			text = string(value.bytes)
+		}
+		return nil
+	})
+	if isString {
+		return text, err
+	}
+	return number, err
+}
+
+func readStrings(data []byte, _ int) (any, error) {
+	list := []any{}
+	err := fields(data, func(number protowire.Number, value wireValue) error {
+		if number == 1 {
+			list = append(list, string(value.bytes))
+		}
+		return nil
+	})
+	return list, err
+}
+
+// readEither reads a schema, or a list of something.
+func readEither(data []byte, depth int, element string, schema protowire.Number) (any, error) {
+	var single any
+	list := []any{}
+	err := fields(data, func(number protowire.Number, value wireValue) (err error) {
+		if number == schema {
+			single, err = readValue("apiextensions.JSONSchemaProps", value, depth+1)
+			return err
+		}
+		read, err := readValue(element, value, depth+1)
+		list = append(list, read)
+		return err
+	})
+	if single != nil {
+		return single, err
+	}
+	return list, err
+}
+
+func readSchemaOrBool(data []byte, depth int) (any, error) {
+	var allows bool
+	var schema any
+	err := fields(data, func(number protowire.Number, value wireValue) (err error) {
+		switch number {
+		case 1:
+			allows = value.number != 0
+		case 2:
+			schema, err = readValue("apiextensions.JSONSchemaProps", value, depth+1)
+		}
+		return err
+	})
+	if schema != nil {
+		return schema, err
+	}
+	return allows, err
+}
