@@ -1,9 +1,19 @@
 package schema
 
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
 // Findings is what is wrong with a document.
 type Findings struct {
-	// Unknown has a sentence for every field that the type does not have, such as `unknown field "spec.replica"`. The
-	// server refuses the document, warns, or drops the fields, as the client asked by fieldValidation.
+	// Unknown has a sentence for every field that the type does not have, such as `unknown field "spec.replica"`, at
+	// most 100. The server refuses the document, warns, or drops the fields, as the client asked by fieldValidation.
 	Unknown []string
 	// TypeError says which value does not fit its field, in the words in which kube-apiserver decodes: `json: cannot
 	// unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. Nil if all fit. Such a document
@@ -11,12 +21,264 @@ type Findings struct {
 	TypeError error
 }
 
-// Check compares a document with its type.
-func (t *Type) Check(tree map[string]any) Findings { return Findings{} }
+// Check compares a document with its type. If several values do not fit, the error is about the first, in the order of
+// sorted keys; kube-apiserver takes the order of the text, which is the same for everything that was encoded by Go.
+func (t *Type) Check(tree map[string]any) Findings {
+	// Nearly all documents are right, which is found out without sorting.
+	quick := checker{}
+	quick.document(t, tree)
+	if quick.unknown == nil && quick.failed == nil {
+		return Findings{}
+	}
+	thorough := checker{sorted: true}
+	thorough.document(t, tree)
+	return Findings{Unknown: thorough.unknown, TypeError: thorough.failed}
+}
 
-// Prune removes the fields that the type does not have, in place.
-func (t *Type) Prune(tree map[string]any) {}
+// largestFindings bounds what is said about one document.
+const largestFindings = 100
 
-// Duplicates returns a sentence for every key that an object of the JSON document has more than once, such as
-// `duplicate field "metadata.name"`.
-func Duplicates(data []byte) []string { return nil }
+// checker walks through a document.
+type checker struct {
+	sorted  bool
+	path    []step
+	base    int // the steps before it are not named in sentences about values
+	unknown []string
+	failed  error // ends the walk
+}
+
+// step is one step of a path: a field of a struct, a key of a map, or (with an empty name) an index.
+type step struct {
+	name   string
+	inside string
+	index  int
+	field  bool
+}
+
+func (c *checker) document(t *Type, tree map[string]any) { c.value(t, nil, tree) }
+
+func (c *checker) value(t, owner *Type, value any) {
+	if value == nil || t.Kind() == Any {
+		return
+	}
+	switch t.kind {
+	case Object:
+		if tree, ok := value.(map[string]any); ok {
+			c.object(t, owner, tree)
+			return
+		}
+	case Array:
+		if list, ok := value.([]any); ok {
+			c.list(t.element, owner, list)
+			return
+		}
+	default:
+		c.plain(t, owner, value)
+		return
+	}
+	c.mismatch(t, owner, value)
+}
+
+func (c *checker) object(t, owner *Type, tree map[string]any) {
+	if t.element == nil {
+		owner = t
+	}
+	if !c.sorted {
+		for key, inner := range tree {
+			c.member(t, owner, key, inner)
+		}
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		c.member(t, owner, key, tree[key])
+	}
+}
+
+func (c *checker) member(t, owner *Type, key string, value any) {
+	if c.failed != nil {
+		return
+	}
+	field, known := t.Field(key)
+	s := step{name: key, field: t.element == nil}
+	if field != nil {
+		s.inside = field.inside
+	}
+	c.path = append(c.path, s)
+	switch {
+	case !known:
+		c.missing()
+	case t.custom && field != nil && !field.custom: // the metadata: it is read for itself
+		outer := c.base
+		c.base = len(c.path)
+		c.value(field, nil, value)
+		c.base = outer
+	default:
+		c.value(field, owner, value)
+	}
+	c.path = c.path[:len(c.path)-1]
+}
+
+func (c *checker) list(element, owner *Type, list []any) {
+	if element.Kind() == Any {
+		return
+	}
+	for i, inner := range list {
+		if c.failed != nil {
+			return
+		}
+		c.path = append(c.path, step{index: i})
+		c.value(element, owner, inner)
+		c.path = c.path[:len(c.path)-1]
+	}
+}
+
+// missing notes that the type has no field of the path's last name.
+func (c *checker) missing() {
+	if len(c.unknown) == largestFindings {
+		return
+	}
+	var path strings.Builder
+	for i, s := range c.path {
+		switch {
+		case s.name == "" && !s.field:
+			fmt.Fprintf(&path, "[%d]", s.index)
+		case i > 0:
+			path.WriteString("." + s.name)
+		default:
+			path.WriteString(s.name)
+		}
+	}
+	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", path.String()))
+}
+
+// plain checks a value that is no object and no list.
+func (c *checker) plain(t, owner *Type, value any) {
+	text, isText := value.(string)
+	switch t.kind {
+	case String, Boolean:
+		_, isBool := value.(bool)
+		if (t.kind == String && !isText) || (t.kind == Boolean && !isBool) {
+			c.mismatch(t, owner, value)
+		}
+	case Integer:
+		c.integer(t, owner, value, Integer)
+	case Number:
+		if !isNumber(value) {
+			c.mismatch(t, owner, value)
+		}
+	case IntOrString:
+		if !isText {
+			c.integer(int32Type, owner, value, IntOrString)
+		}
+	case Quantity:
+		switch {
+		case isText:
+			c.failed = checkQuantity(strings.TrimSpace(text))
+		case !isNumber(value):
+			c.failed = errQuantityFormat
+		}
+	case Time:
+		c.time(t, owner, value, time.RFC3339)
+	case MicroTime:
+		c.time(t, owner, value, "2006-01-02T15:04:05.000000Z07:00")
+	case Bytes:
+		c.bytes(t, owner, value)
+	}
+}
+
+// The types in the words of the sentences about values that are decoded in two stages.
+var (
+	int32Type  = &Type{kind: Integer, goType: "int32", bits: 32}
+	uint8Type  = &Type{kind: Integer, goType: "uint8", bits: 8}
+	stringType = &Type{kind: String, goType: "string"}
+)
+
+func isNumber(value any) bool {
+	switch value.(type) {
+	case int64, float64, json.Number:
+		return true
+	}
+	return false
+}
+
+// integer checks a whole number of the type's size, at a place of the wanted kind.
+func (c *checker) integer(t, owner *Type, value any, want Kind) {
+	whole, ok := value.(int64)
+	switch {
+	case !ok:
+	case t.bits == 8 && whole >= 0 && whole < 1<<8, t.bits == 32 && whole == int64(int32(whole)), t.bits == 64:
+		return
+	}
+	c.misfit(t, owner, value, want)
+}
+
+func (c *checker) time(t, owner *Type, value any, layout string) {
+	text, ok := value.(string)
+	if !ok {
+		c.misfit(stringType, owner, value, t.kind)
+		return
+	}
+	if _, err := time.Parse(layout, text); err != nil {
+		c.failed = err
+	}
+}
+
+// bytes checks what stands for bytes: text in base64, or, as Go has it, a list of numbers.
+func (c *checker) bytes(t, owner *Type, value any) {
+	switch v := value.(type) {
+	case string:
+		if _, err := base64.StdEncoding.DecodeString(v); err != nil {
+			c.failed = err
+		}
+	case []any:
+		c.list(uint8Type, owner, v)
+	default:
+		c.mismatch(t, owner, value)
+	}
+}
+
+// mismatch notes that a value does not fit.
+func (c *checker) mismatch(t, owner *Type, value any) { c.misfit(t, owner, value, t.kind) }
+
+// misfit notes that a value does not fit into a place of the wanted kind, which is read as a value of type t.
+func (c *checker) misfit(t, owner *Type, value any, want Kind) {
+	if t.custom {
+		return // custom resources are not validated
+	}
+	c.failed = &MismatchError{Found: found(t, value), Struct: owner.Name(), Path: c.fields(), GoType: t.goType,
+		Want: want, Value: value, Map: t.kind == Object && t.element != nil}
+}
+
+// fields is the path as sentences about values name it: without indices and keys of maps, with embedded structs.
+func (c *checker) fields() string {
+	var names []string
+	for _, s := range c.path[c.base:] {
+		if !s.field {
+			continue
+		}
+		if s.inside != "" {
+			names = append(names, s.inside)
+		}
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ".")
+}
+
+// found is what stands in the document. A number that another number could replace is shown.
+func found(t *Type, value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	default:
+		if t.kind == Integer {
+			return fmt.Sprintf("number %v", v)
+		}
+		return "number"
+	}
+}

@@ -1,28 +1,10 @@
 package schema
 
-// Kind is what sort of value a type describes.
-type Kind int
+import "strings"
 
-// The kinds. Any is the zero value: a place where everything fits, as in a custom resource without a schema.
-const (
-	Any Kind = iota
-	Object
-	Array
-	String
-	Integer
-	Number
-	Boolean
-	IntOrString
-	Quantity
-	Time
-	MicroTime
-	Bytes
-)
-
-// PatchStrategy is how a strategic merge patch changes a place.
+// PatchStrategy is how a strategic merge patch changes a place. The zero value: maps are merged, everything else is replaced.
 type PatchStrategy struct {
-	// Merge: the elements of a list are merged, by the list's merge key or as a set of plain values. Without it, a
-	// list is replaced.
+	// Merge: the elements of a list are merged, by the list's merge key, or as a set if they are plain values.
 	Merge bool
 	// RetainKeys: a patch may name the only keys that are to stay ($retainKeys).
 	RetainKeys bool
@@ -30,50 +12,93 @@ type PatchStrategy struct {
 	Replace bool
 }
 
-// Type describes the values at one place of a document. It is immutable. Methods of a nil Type answer as for [Any].
+// Type describes the values at one place of a document. It is immutable. A nil Type answers as a place of kind [Any].
 type Type struct {
 	kind     Kind
-	name     string
+	goType   string // as Go prints it: "v1.PodSpec", "[]string", "int32"
 	fields   map[string]*Type
-	element  *Type
+	element  *Type  // of arrays and maps
+	inside   string // the embedded structs, joined by dots, through which a field came into its struct
+	bits     int    // of integers
 	strategy PatchStrategy
 	mergeKey string
 	listType string
+	custom   bool // the document of a custom resource: only its metadata has values that do not fit
 }
 
 // Kind returns the sort of value.
-func (t *Type) Kind() Kind { return t.kind }
+func (t *Type) Kind() Kind {
+	if t == nil {
+		return Any
+	}
+	return t.kind
+}
 
-// Name is the Go name of the type in Kubernetes' own API, such as "PodSpec"; empty for places that have none of their own.
-func (t *Type) Name() string { return t.name }
+// Name is the name that the type has in Kubernetes' Go packages, without the package: "PodSpec", "RestartPolicy".
+func (t *Type) Name() string {
+	if t == nil {
+		return ""
+	}
+	return t.goType[strings.LastIndexByte(t.goType, '.')+1:]
+}
 
-// Field returns the type of a field of an object, false if the object has no such field.
+// Custom tells whether the type is that of a custom resource's documents, or of a part of them.
+func (t *Type) Custom() bool { return t != nil && t.custom }
+
+// Struct tells whether the type is an object with named fields only.
+func (t *Type) Struct() bool { return t.Kind() == Object && t.element == nil }
+
+// Field returns the type of a field of an object, false if the object has no such field. For an object with free keys
+// every name is a field.
 func (t *Type) Field(name string) (*Type, bool) {
-	f, ok := t.fields[name]
-	return f, ok
+	if t == nil || t.kind == Any {
+		return nil, true
+	}
+	if field, ok := t.fields[name]; ok {
+		return field, true
+	}
+	if t.kind == Object && t.element != nil {
+		return t.element, true
+	}
+	return nil, false
 }
 
 // Items returns the type of the elements of an array, nil for anything else.
 func (t *Type) Items() *Type {
-	if t.kind != Array {
+	if t == nil || t.kind != Array {
 		return nil
 	}
 	return t.element
 }
 
-// Values returns the type of the values of a map (an object with free keys), nil for anything else.
+// Values returns the type of the values of an object with free keys, nil for anything else.
 func (t *Type) Values() *Type {
-	if t.kind != Object {
+	if t == nil || t.kind != Object {
 		return nil
 	}
 	return t.element
+}
+
+// PatchStrategy says how a strategic merge patch changes this place.
+func (t *Type) PatchStrategy() PatchStrategy {
+	if t == nil {
+		return PatchStrategy{}
+	}
+	return t.strategy
 }
 
 // MergeKey is the field by which a strategic merge patch finds an element of the array; empty if there is none.
-func (t *Type) MergeKey() string { return t.mergeKey }
+func (t *Type) MergeKey() string {
+	if t == nil {
+		return ""
+	}
+	return t.mergeKey
+}
 
-// PatchStrategy says how a strategic merge patch changes this place.
-func (t *Type) PatchStrategy() PatchStrategy { return t.strategy }
-
-// ListType is "atomic", "set" or "map" for arrays where server-side apply has been told, else empty.
-func (t *Type) ListType() string { return t.listType }
+// ListType is "atomic", "set" or "map" for an array for which it is declared (x-kubernetes-list-type), else empty.
+func (t *Type) ListType() string {
+	if t == nil {
+		return ""
+	}
+	return t.listType
+}

@@ -1,0 +1,167 @@
+package schema
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// load makes the types of the recorded definitions. Types refer to each other, some to themselves: every definition has its
+// Type first, and the fields are filled in afterwards.
+func load(data []byte) (*Set, error) {
+	s := &Set{definitions: map[string]*definition{}, types: map[string]*Type{}, kinds: map[api.GroupVersionKind]string{}}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		d := &definition{}
+		if err := json.Unmarshal(lines.Bytes(), d); err != nil {
+			return nil, err
+		}
+		s.definitions[d.Name] = d
+		s.types[d.Name] = outline(d)
+		for _, gvk := range kindsOf(d.Schema) {
+			s.kinds[gvk] = d.Name
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	for name, d := range s.definitions {
+		if err := s.fill(s.types[name], d); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// special are the definitions that are no structs in Go.
+var special = map[string]Kind{
+	"resource.Quantity":    Quantity,
+	"v1.Time":              Time,
+	"v1.MicroTime":         MicroTime,
+	"intstr.IntOrString":   IntOrString,
+	"runtime.RawExtension": Any, "v1.FieldsV1": Any, "v1.Patch": Any, "v1.JSON": Any,
+	"v1.JSONSchemaPropsOrArray": Any, "v1.JSONSchemaPropsOrBool": Any, "v1.JSONSchemaPropsOrStringArray": Any,
+}
+
+func outline(d *definition) *Type {
+	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}}
+	if kind, ok := special[t.goType]; ok {
+		t.kind, t.fields = kind, nil
+	}
+	return t
+}
+
+func (s *Set) fill(t *Type, d *definition) error {
+	if t.kind != Object {
+		return nil
+	}
+	properties, _ := d.Schema["properties"].(map[string]any)
+	for name, property := range properties {
+		schema, ok := property.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s is no schema", name)
+		}
+		field, err := s.place(schema, d.Types[name])
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		field.inside = d.Inside[name]
+		t.fields[name] = field
+	}
+	return nil
+}
+
+// place makes the type of a place: what stands there, and how patches treat it. The Go type is given where it is another
+// than the schema suggests.
+func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
+	t := &Type{}
+	if name := reference(schema); name != "" {
+		known, ok := s.types[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is not recorded", name)
+		}
+		*t = *known // shares the fields, which may be filled in later
+	} else if err := s.describe(t, schema, goType); err != nil {
+		return nil, err
+	}
+	if goType != "" {
+		t.goType = goType
+	}
+	strategy, _ := schema["x-kubernetes-patch-strategy"].(string)
+	for word := range strings.SplitSeq(strategy, ",") {
+		switch word {
+		case "merge":
+			t.strategy.Merge = true
+		case "retainKeys":
+			t.strategy.RetainKeys = true
+		case "replace":
+			t.strategy.Replace = true
+		}
+	}
+	t.mergeKey, _ = schema["x-kubernetes-patch-merge-key"].(string)
+	t.listType, _ = schema["x-kubernetes-list-type"].(string)
+	return t, nil
+}
+
+// describe reads a schema that is no reference.
+func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error) {
+	format, _ := schema["format"].(string)
+	switch schema["type"] {
+	case "array":
+		t.kind = Array
+		items, _ := schema["items"].(map[string]any)
+		if t.element, err = s.place(items, elementType(goType, "[]")); err == nil {
+			t.goType = "[]" + t.element.goType
+		}
+	case "object":
+		t.kind = Object
+		values, _ := schema["additionalProperties"].(map[string]any)
+		if t.element, err = s.place(values, ""); err == nil {
+			t.goType = "map[string]" + t.element.goType
+		}
+	case "integer":
+		t.kind, t.goType, t.bits = Integer, format, 64
+		if format == "int32" {
+			t.bits = 32
+		}
+	case "number":
+		t.kind, t.goType = Number, "float64"
+	case "boolean":
+		t.kind, t.goType = Boolean, "bool"
+	case "string":
+		t.kind, t.goType = String, "string"
+		if format == "byte" {
+			t.kind, t.goType = Bytes, "[]uint8"
+		}
+	default:
+		t.kind = Any
+	}
+	return err
+}
+
+// elementType is the type of the elements of a Go type such as []v1.Capability, empty if it does not say.
+func elementType(goType, prefix string) string {
+	element, ok := strings.CutPrefix(goType, prefix)
+	if !ok {
+		return ""
+	}
+	return element
+}
+
+func kindsOf(schema map[string]any) []api.GroupVersionKind {
+	var kinds []api.GroupVersionKind
+	list, _ := schema["x-kubernetes-group-version-kind"].([]any)
+	for _, entry := range list {
+		names, _ := entry.(map[string]any)
+		group, _ := names["group"].(string)
+		version, _ := names["version"].(string)
+		kind, _ := names["kind"].(string)
+		kinds = append(kinds, api.GroupVersionKind{Group: group, Version: version, Kind: kind})
+	}
+	return kinds
+}
