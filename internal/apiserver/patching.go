@@ -67,10 +67,6 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 	want := kindOfResource(def)
 	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
-		if def.FromStorage != nil {
-			def.FromStorage(current)
-		}
-		current.Object["kind"], current.Object["apiVersion"] = want.Kind, gvOf(want).String()
 		tree, err := patch.Apply(kind, current.Object, data, t)
 		if err != nil {
 			return nil, err
@@ -83,11 +79,7 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 		if err := x.checkPatched(tree, data, kind, want, t, validation); err != nil {
 			return nil, err
 		}
-		changed := &api.Unstructured{Object: tree}
-		if def.ToStorage != nil {
-			def.ToStorage(changed)
-		}
-		return changed, nil
+		return &api.Unstructured{Object: tree}, nil
 	}
 }
 

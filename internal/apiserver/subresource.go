@@ -69,18 +69,15 @@ func (x *exchange) changeScale(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	change := func(current *api.Unstructured) (*api.Unstructured, error) {
-		scale := wanted
-		if kind != "" {
-			tree, err := patch.Apply(kind, t.Definition.ScaleOf(current).Object, data, scaleType)
-			if err != nil {
-				return nil, err
-			}
-			scale = &api.Unstructured{Object: tree}
-		}
-		return current, t.Definition.SetScale(current, scale)
+	var changed *store.Object
+	if kind == "" {
+		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
+	} else {
+		changed, err = x.server.registry.Patch(x.r.Context(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
+			tree, err := patch.Apply(kind, current.Object, data, scaleType)
+			return &api.Unstructured{Object: tree}, err
+		}, x.writeOptions(parameters))
 	}
-	changed, err := x.server.registry.Patch(x.r.Context(), t, change, x.writeOptions(parameters))
 	if err != nil {
 		return err
 	}

@@ -10,16 +10,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// readFor reads the object in the body for a write to the resource, in the form in which it is stored.
+// readFor reads the object in the body for a write to the resource.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	object, err := x.readObject(kindOfResource(def), typeOf(def), def.Custom, validation)
-	if err != nil {
-		return nil, err
-	}
-	if def.ToStorage != nil {
-		def.ToStorage(object)
-	}
-	return object, nil
+	return x.readObject(kindOfResource(def), typeOf(def), def.Custom, validation)
 }
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
