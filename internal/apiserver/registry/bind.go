@@ -37,12 +37,14 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 }
 
 func bindable(t Target, o *store.Object, node string) error {
-	const prefix = "pod "
+	conflict := func(why string) error {
+		return apierrors.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
+	}
 	switch {
 	case o.Deleting:
-		return t.conflict(prefix + t.Name + " is being deleted, cannot be assigned to a host")
+		return conflict("being deleted, cannot be assigned to a host")
 	case node != "":
-		return t.conflict(prefix + t.Name + ` is already assigned to node "` + node + `"`)
+		return conflict(`already assigned to node "` + node + `"`)
 	}
 	return nil
 }

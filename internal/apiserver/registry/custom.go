@@ -136,8 +136,8 @@ func setCondition(o *api.Unstructured, kind string, status api.ConditionStatus, 
 }
 
 // deleteCustom is the first DELETE of a CustomResourceDefinition: it is marked, and its objects are deleted. It goes when
-// the last of them has gone, which their finalizers may delay. done=false: it is marked already, go on as usual.
-func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, done, swapped bool, err error) {
+// the last of them has gone, which their finalizers may delay. marked=false: that was done before, go on as usual.
+func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	if err := r.holdsMeta(t, old, o.Preconditions); err != nil || old.Deleting {
 		return nil, false, true, err
 	}

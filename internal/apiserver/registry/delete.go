@@ -30,35 +30,34 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 		if !ok {
 			return nil, false, t.notFound()
 		}
-		after, done, swapped, err := r.begin(ctx, t, old, o, w)
-		if err == nil && swapped && !done {
-			after, done, swapped, err = r.deleteStep(ctx, t, old, o, w)
+		gone := false
+		after, marked, swapped, err := r.begin(ctx, t, old, o, w)
+		if err == nil && !marked {
+			after, gone, swapped, err = r.deleteStep(ctx, t, old, o, w)
 		}
 		switch {
 		case err != nil:
 			return nil, false, err
 		case swapped:
-			return after, done, nil
+			return after, gone, nil
 		}
 		r.trace.raced(t)
 	}
 }
 
-// begin does what is particular about the first DELETE of some types. done=false: nothing, go on.
-func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, done, swapped bool, err error) {
+// begin is the first DELETE of the types for which it is something else than any other. marked=false: it is not, go on.
+func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	switch t.Definition {
 	case r.namespaces:
-		after, done, swapped, err = r.deleteNamespace(t, old, o, w)
+		return r.deleteNamespace(t, old, o, w)
 	case r.customResources:
-		after, done, swapped, err = r.deleteCustom(ctx, t, old, o, w)
-	default:
-		return nil, false, true, nil
+		return r.deleteCustom(ctx, t, old, o, w)
 	}
-	return after, done, swapped, err
+	return nil, false, true, nil
 }
 
-// deleteStep is the DELETE of any object. done tells that it is gone.
-func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, done, swapped bool, err error) {
+// deleteStep is the DELETE of any object.
+func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, gone, swapped bool, err error) {
 	if t.Definition != r.namespaces && t.Definition != r.customResources {
 		if err := t.holds(old, o.Preconditions); err != nil {
 			return nil, false, false, err

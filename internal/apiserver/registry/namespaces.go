@@ -81,10 +81,10 @@ func (r *Registry) namespaceExists(t Target) error {
 	return nil
 }
 
-// deleteNamespace is the first half of a DELETE of a namespace: the one that marks it. It returns done=false if the
-// namespace is marked already and has no finalizers of its own any more: then it is deleted like any other object, which is
+// deleteNamespace is the first half of a DELETE of a namespace: the one that marks it. It returns marked=false if that has
+// been done and the namespace has no finalizers of its own any more: then it is deleted like any other object, which is
 // the "final DELETE action" of the design document.
-func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, done, swapped bool, err error) {
+func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
 	if err := r.holdsMeta(t, old, o.Preconditions); err != nil {
 		return nil, true, true, err
 	}
