@@ -32,7 +32,7 @@ deletes namespaces on a real cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})
-	root.AddCommand(newRunCommand(), newServeCommand(), newVersionCommand())
+	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newVersionCommand())
 	return root
 }
 

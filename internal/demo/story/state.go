@@ -72,7 +72,7 @@ func (s State) Left() time.Duration { return max(0, s.Wait.Until-s.Elapsed) }
 // Gears counts what has gone through each gear, of all informers together.
 type Gears struct {
 	// Reflectors
-	Lists, Events, Watches, Expired int
+	Lists, Events, Watches, WatchesEnded, Expired int
 	// DeltaFIFOs. Depth is how many keys wait, MostDeltas the longest list of deltas that a key was popped with.
 	Deltas, Pops, Depth, MostDepth, MostDeltas, Tombstones int
 	// Indexers
