@@ -1,10 +1,15 @@
 package resources
 
+import (
+	"orrery/internal/apiserver/apierrors"
+	"orrery/restclient/api"
+)
+
 // builtinDefinitions returns the built-in types, by group in the order of kube-apiserver's discovery.
 func builtinDefinitions() []*Definition {
 	definitions := []*Definition{
 		configMaps(), coreEvents(), limitRanges(), namespaces(), nodes(), persistentVolumeClaims(), pods(),
-		resourceQuotas(), secrets(), serviceAccounts(), services(),
+		resourceQuotas(), secrets(), serviceAccounts(), services(newAllocator()),
 		apiServices(),
 		deployments(), replicaSets(),
 		groupEvents(),
@@ -20,7 +25,7 @@ func builtinDefinitions() []*Definition {
 	return definitions
 }
 
-// complete fills in what follows from the rest.
+// complete fills in what follows from the rest. Documents of built-in types are made canonical before anything else.
 func (d *Definition) complete() {
 	if d.Version == "" {
 		d.Version = "v1"
@@ -33,5 +38,13 @@ func (d *Definition) complete() {
 	}
 	if d.Prefix == "" {
 		d.Prefix = "/registry/" + d.Plural
+	}
+	stored := api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
+	if d.ToStorage != nil {
+		stored.Group = ""
+	}
+	d.Strategy.Default = canonicalized(stored, d.Strategy.Default)
+	if validate := d.Strategy.Validate; validate != nil && d.Strategy.ValidateUpdate == nil {
+		d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validate(o) }
 	}
 }

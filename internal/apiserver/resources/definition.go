@@ -48,6 +48,8 @@ type Definition struct {
 	// Strategy is what happens on writes.
 	Strategy Strategy
 
+	// renamed gives some of Selectable the name that they have in Fields.
+	renamed map[string]string
 	// scale finds the fields that the scale subresource is made of.
 	scale *scalePaths
 }

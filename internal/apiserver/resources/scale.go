@@ -1,16 +1,57 @@
 package resources
 
-import "orrery/restclient/api"
+import (
+	"orrery/internal/apiserver/selector"
+	"orrery/restclient/api"
+)
 
-// scalePaths are the fields that a scale is made of.
+// scalePaths are the fields that a scale is made of. The last may be nil.
 type scalePaths struct {
 	replicas, status, selector []string
 }
 
-// ScaleOf returns the autoscaling/v1 Scale of an object: what a read of its scale subresource answers.
+// ScaleOf returns the autoscaling/v1 Scale of an object: what a read of its scale subresource answers. The type must have
+// the subresource.
 func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
-	return &api.Unstructured{}
+	metadata, from := tree{}, child(o.Object, "metadata")
+	for _, key := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
+		if has(from, key) {
+			metadata[key] = from[key]
+		}
+	}
+	spec := tree{}
+	if replicas := o.NestedInt64(d.scale.replicas...); replicas != 0 {
+		spec["replicas"] = replicas
+	}
+	status := tree{"replicas": o.NestedInt64(d.scale.status...)}
+	if labels := d.scale.selectorText(o); labels != "" {
+		status["selector"] = labels
+	}
+	return &api.Unstructured{Object: tree{
+		"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status,
+	}}
+}
+
+// selectorText returns the selector as a query has it: custom resources keep it so, built-in ones as a tree.
+func (p *scalePaths) selectorText(o *api.Unstructured) string {
+	if p.selector == nil {
+		return ""
+	}
+	switch v := o.Nested(p.selector...).(type) {
+	case string:
+		return v
+	case map[string]any:
+		labels, err := selector.ParseLabelSelector(v)
+		if err != nil {
+			return ""
+		}
+		return labels.String()
+	}
+	return ""
 }
 
 // SetScale takes the wanted number of replicas from a scale into an object: what a write to the scale subresource does.
-func (d *Definition) SetScale(o, scale *api.Unstructured) error { return nil }
+// It fails if the object has something else where the number belongs.
+func (d *Definition) SetScale(o, scale *api.Unstructured) error {
+	return o.SetNested(scale.NestedInt64("spec", "replicas"), d.scale.replicas...)
+}

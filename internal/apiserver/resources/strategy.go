@@ -30,6 +30,8 @@ type Strategy struct {
 	ValidateUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 	// ValidateStatusUpdate is ValidateUpdate for a write to the status subresource.
 	ValidateStatusUpdate func(o, old *api.Unstructured) []apierrors.FieldError
+	// ValidateFinalizeUpdate is ValidateUpdate for a write to the finalize subresource.
+	ValidateFinalizeUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 	// ValidateName checks metadata.name; nil means the rule of most types, DNS subdomains.
 	ValidateName NameRule
 

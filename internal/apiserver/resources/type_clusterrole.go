@@ -1,9 +1,28 @@
 package resources
 
-// clusterRoles is the resource clusterroles of rbac.authorization.k8s.io.
+import (
+	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/names"
+	"orrery/restclient/api"
+)
+
+// clusterRoles are sets of permissions.
 func clusterRoles() *Definition {
+	validate := func(o *api.Unstructured) []apierrors.FieldError {
+		var m mistakes
+		m.rules(o, false)
+		return m
+	}
 	return &Definition{
-		Group:  "rbac.authorization.k8s.io",
+		Group:  rbacGroup,
 		Plural: "clusterroles", Singular: "clusterrole", Kind: "ClusterRole",
+		Columns: []Column{nameColumn(), createdColumn()},
+		Strategy: Strategy{
+			Default:                  rulesAreThere,
+			Validate:                 validate,
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
 	}
 }

@@ -1,9 +1,21 @@
 package resources
 
-// clusterRoleBindings is the resource clusterrolebindings of rbac.authorization.k8s.io.
+import "orrery/internal/apiserver/names"
+
+// clusterRoleBindings give roles to users.
 func clusterRoleBindings() *Definition {
+	validate := validateBinding("ClusterRole")
 	return &Definition{
-		Group:  "rbac.authorization.k8s.io",
+		Group:  rbacGroup,
 		Plural: "clusterrolebindings", Singular: "clusterrolebinding", Kind: "ClusterRoleBinding",
+		Columns: bindingColumns(),
+		Strategy: Strategy{
+			Default:                  defaultBinding,
+			Validate:                 validate,
+			ValidateUpdate:           validateBindingUpdate(validate),
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
 	}
 }

@@ -1,10 +1,79 @@
 package resources
 
-// customResourceDefinitions is the resource customresourcedefinitions of apiextensions.k8s.io.
+import (
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// customResourceDefinitions make new types.
 func customResourceDefinitions() *Definition {
 	return &Definition{
 		Group:  "apiextensions.k8s.io",
 		Plural: "customresourcedefinitions", Singular: "customresourcedefinition", Kind: "CustomResourceDefinition",
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Status: true,
+		Columns: []Column{nameColumn(), createdColumn()},
+		Strategy: Strategy{
+			Default:        defaultCRD,
+			PrepareCreate:  prepareCRD,
+			PrepareUpdate:  prepareCRDUpdate,
+			PrepareStatus:  statusKeepsMetadata("labels", "annotations", "ownerReferences"),
+			Validate:       validateCRD,
+			ValidateUpdate: validateCRDUpdate,
+		},
 	}
+}
+
+func defaultCRD(o *api.Unstructured) {
+	spec := made(o.Object, "spec")
+	fillText(made(spec, "conversion"), "strategy", "None")
+	names := made(spec, "names")
+	if kind := text(names, "kind"); kind != "" {
+		fillText(names, "singular", strings.ToLower(kind))
+		fillText(names, "listKind", kind+"List")
+	}
+	for _, key := range []string{"plural", "kind"} {
+		fill(names, key, "")
+	}
+	fill(spec, "group", "")
+	fill(spec, "scope", "")
+	if service := child(child(child(child(spec, "conversion"), "webhook"), "clientConfig"), "service"); service != nil {
+		fill(service, "port", int64(443))
+	}
+}
+
+// prepareCRD gives a new definition the status of one that nobody has looked at yet.
+func prepareCRD(o *api.Unstructured) {
+	firstGeneration(o)
+	o.Object["status"] = tree{
+		"acceptedNames": tree{"kind": "", "plural": ""}, "conditions": nil, "storedVersions": storageVersions(o, nil),
+	}
+}
+
+// prepareCRDUpdate remembers the versions in which objects may be stored.
+func prepareCRDUpdate(o, old *api.Unstructured) {
+	specGeneration(o, old)
+	status := made(o.Object, "status")
+	stored, _ := status["storedVersions"].([]any)
+	status["storedVersions"] = storageVersions(o, stored)
+}
+
+// storageVersions adds the storage version to a list of versions.
+func storageVersions(o *api.Unstructured, stored []any) any {
+	for _, version := range items(child(o.Object, "spec"), "versions") {
+		if !truth(version, "storage") {
+			continue
+		}
+		name := text(version, "name")
+		for _, other := range stored {
+			if other == name {
+				return stored
+			}
+		}
+		stored = append(stored, name)
+	}
+	if stored == nil {
+		return nil
+	}
+	return stored
 }

@@ -1,10 +1,8 @@
 package resources
 
-// mutatingWebhookConfigurations is the resource mutatingwebhookconfigurations of admissionregistration.k8s.io.
+// mutatingWebhookConfigurations name the webhooks that may change what is written. Nobody calls them here.
 func mutatingWebhookConfigurations() *Definition {
-	return &Definition{
-		Group:  "admissionregistration.k8s.io",
+	return webhookConfigurations(&Definition{
 		Plural: "mutatingwebhookconfigurations", Singular: "mutatingwebhookconfiguration", Kind: "MutatingWebhookConfiguration",
-		Categories: []string{"api-extensions"},
-	}
+	}, "Never")
 }

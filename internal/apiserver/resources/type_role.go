@@ -1,10 +1,28 @@
 package resources
 
-// roles is the resource roles of rbac.authorization.k8s.io.
+import (
+	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/names"
+	"orrery/restclient/api"
+)
+
+// roles are sets of permissions in a namespace.
 func roles() *Definition {
+	validate := func(o *api.Unstructured) []apierrors.FieldError {
+		var m mistakes
+		m.rules(o, true)
+		return m
+	}
 	return &Definition{
-		Group:  "rbac.authorization.k8s.io",
-		Plural: "roles", Singular: "role", Kind: "Role",
-		Namespaced: true,
+		Group:  rbacGroup,
+		Plural: "roles", Singular: "role", Kind: "Role", Namespaced: true,
+		Columns: []Column{nameColumn(), createdColumn()},
+		Strategy: Strategy{
+			Default:                  rulesAreThere,
+			Validate:                 validate,
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
 	}
 }

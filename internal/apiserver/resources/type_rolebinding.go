@@ -1,10 +1,21 @@
 package resources
 
-// roleBindings is the resource rolebindings of rbac.authorization.k8s.io.
+import "orrery/internal/apiserver/names"
+
+// roleBindings give roles to users, in a namespace.
 func roleBindings() *Definition {
+	validate := validateBinding("Role", "ClusterRole")
 	return &Definition{
-		Group:  "rbac.authorization.k8s.io",
-		Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding",
-		Namespaced: true,
+		Group:  rbacGroup,
+		Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding", Namespaced: true,
+		Columns: bindingColumns(),
+		Strategy: Strategy{
+			Default:                  defaultBinding,
+			Validate:                 validate,
+			ValidateUpdate:           validateBindingUpdate(validate),
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
 	}
 }

@@ -1,9 +1,11 @@
 package resources
 
-// serviceAccounts is the resource serviceaccounts.
+// serviceAccounts are the identities of programs.
 func serviceAccounts() *Definition {
 	return &Definition{
 		Plural: "serviceaccounts", Singular: "serviceaccount", Kind: "ServiceAccount",
 		ShortNames: []string{"sa"}, Namespaced: true,
+		Columns:  []Column{nameColumn(), ageColumn()},
+		Strategy: Strategy{AllowUnconditionalUpdate: true},
 	}
 }

@@ -1,10 +1,8 @@
 package resources
 
-// validatingWebhookConfigurations is the resource validatingwebhookconfigurations of admissionregistration.k8s.io.
+// validatingWebhookConfigurations name the webhooks that may refuse what is written. Nobody calls them here.
 func validatingWebhookConfigurations() *Definition {
-	return &Definition{
-		Group:  "admissionregistration.k8s.io",
+	return webhookConfigurations(&Definition{
 		Plural: "validatingwebhookconfigurations", Singular: "validatingwebhookconfiguration", Kind: "ValidatingWebhookConfiguration",
-		Categories: []string{"api-extensions"},
-	}
+	}, "")
 }

@@ -1,0 +1,206 @@
+package resources
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+func podColumns() []Column {
+	return []Column{
+		nameColumn(),
+		{Name: "Ready", Type: "string", Description: "How many of the containers are ready, of how many.", Cell: podReady},
+		{Name: "Status", Type: "string", Description: "What the pod is doing, in one word.", Cell: podStatus},
+		{Name: "Restarts", Type: "string", Description: "How often containers were started again, and when last.", Cell: podRestarts},
+		ageColumn(),
+		{Name: "IP", Type: "string", Priority: 1, Description: "The address of the pod.", Cell: podAddress},
+		{Name: "Node", Type: "string", Priority: 1, Description: "The node that runs the pod.", Cell: fieldOr(noneText, "spec", "nodeName")},
+		{Name: "Nominated Node", Type: "string", Priority: 1, Description: "The node that will run the pod when there is room.", Cell: fieldOr(noneText, "status", "nominatedNodeName")},
+		{Name: "Readiness Gates", Type: "string", Priority: 1, Description: "How many of the conditions that others report are true, of how many.", Cell: podGates},
+	}
+}
+
+// alwaysRestarts tells a sidecar from an init container that ends.
+func sidecars(o *api.Unstructured) map[string]bool {
+	found := map[string]bool{}
+	for _, container := range items(child(o.Object, "spec"), "initContainers") {
+		if text(container, "restartPolicy") == "Always" {
+			found[text(container, "name")] = true
+		}
+	}
+	return found
+}
+
+func podReady(o *api.Unstructured, _ time.Time) any {
+	spec, status := child(o.Object, "spec"), child(o.Object, "status")
+	sidecar := sidecars(o)
+	total := int64(len(items(spec, "containers")) + len(sidecar))
+	ready := int64(0)
+	for _, c := range items(status, "initContainerStatuses") {
+		if sidecar[text(c, "name")] && truth(c, "ready") && truth(c, "started") {
+			ready++
+		}
+	}
+	for _, c := range items(status, "containerStatuses") {
+		if truth(c, "ready") && child(child(c, "state"), "running") != nil {
+			ready++
+		}
+	}
+	return ratio(ready, total)
+}
+
+// podStatus is the reason of the container that explains the pod's state best, or the phase.
+func podStatus(o *api.Unstructured, _ time.Time) any {
+	status := child(o.Object, "status")
+	reason := or(text(status, "reason"), text(status, "phase"))
+	if condition(status, "PodScheduled", "reason") == "SchedulingGated" {
+		reason = "SchedulingGated"
+	}
+	initial, initializing := initReason(o)
+	if initializing {
+		reason = initial
+	}
+	if !initializing || condition(status, "Initialized", "status") == "True" {
+		reason = containersReason(o, reason)
+	}
+	if o.NestedString("metadata", "deletionTimestamp") != "" {
+		if text(status, "reason") == "NodeLost" {
+			return "Unknown"
+		}
+		if phase := text(status, "phase"); phase != "Failed" && phase != "Succeeded" {
+			return "Terminating"
+		}
+	}
+	return reason
+}
+
+// condition returns a field of the status condition of a type.
+func condition(status tree, kind, key string) string {
+	for _, c := range items(status, "conditions") {
+		if text(c, "type") == kind {
+			return text(c, key)
+		}
+	}
+	return ""
+}
+
+// initReason tells about the first init container that is not done; false if all are.
+func initReason(o *api.Unstructured) (string, bool) {
+	sidecar := sidecars(o)
+	total := len(items(child(o.Object, "spec"), "initContainers"))
+	for i, c := range items(child(o.Object, "status"), "initContainerStatuses") {
+		state := child(c, "state")
+		terminated, waiting := child(state, "terminated"), child(state, "waiting")
+		switch {
+		case terminated != nil && whole(terminated, "exitCode") == 0:
+			continue
+		case sidecar[text(c, "name")] && truth(c, "started"):
+			continue
+		case terminated != nil:
+			return "Init:" + endReason(terminated), true
+		case text(waiting, "reason") != "" && text(waiting, "reason") != "PodInitializing":
+			return "Init:" + text(waiting, "reason"), true
+		}
+		return fmt.Sprintf("Init:%d/%d", i, total), true
+	}
+	return "", false
+}
+
+// endReason says in a word why a container ended.
+func endReason(terminated tree) string {
+	if reason := text(terminated, "reason"); reason != "" {
+		return reason
+	}
+	if signal := whole(terminated, "signal"); signal != 0 {
+		return "Signal:" + decimal(signal)
+	}
+	return "ExitCode:" + decimal(whole(terminated, "exitCode"))
+}
+
+// containersReason is the reason of the first container that has one to tell.
+func containersReason(o *api.Unstructured, reason string) string {
+	status := child(o.Object, "status")
+	running := false
+	containers := items(status, "containerStatuses")
+	for i := len(containers) - 1; i >= 0; i-- {
+		c := containers[i]
+		state := child(c, "state")
+		switch terminated, waiting := child(state, "terminated"), child(state, "waiting"); {
+		case text(waiting, "reason") != "":
+			reason = text(waiting, "reason")
+		case terminated != nil:
+			reason = endReason(terminated)
+		case truth(c, "ready") && child(state, "running") != nil:
+			running = true
+		}
+	}
+	if reason == "Completed" && running {
+		if condition(status, "Ready", "status") == "True" {
+			return "Running"
+		}
+		return "NotReady"
+	}
+	return reason
+}
+
+// podRestarts counts the restarts of the init containers while they run, of the containers afterwards, and says when the
+// last was.
+func podRestarts(o *api.Unstructured, now time.Time) any {
+	status := child(o.Object, "status")
+	sidecar := sidecars(o)
+	var all, ofSidecars restarts
+	for _, c := range items(status, "initContainerStatuses") {
+		all.add(c)
+		if sidecar[text(c, "name")] {
+			ofSidecars.add(c)
+		}
+	}
+	if _, initializing := initReason(o); !initializing || condition(status, "Initialized", "status") == "True" {
+		all = ofSidecars
+		for _, c := range items(status, "containerStatuses") {
+			all.add(c)
+		}
+	}
+	if all.last.IsZero() || all.count == 0 {
+		return decimal(all.count)
+	}
+	return fmt.Sprintf("%d (%s ago)", all.count, humanDuration(now.Sub(all.last)))
+}
+
+// restarts are those of some containers.
+type restarts struct {
+	count int64
+	last  time.Time
+}
+
+func (r *restarts) add(status tree) {
+	r.count += whole(status, "restartCount")
+	end, err := time.Parse(time.RFC3339, text(child(child(status, "lastState"), "terminated"), "finishedAt"))
+	if err == nil && end.After(r.last) {
+		r.last = end
+	}
+}
+
+func podAddress(o *api.Unstructured, _ time.Time) any {
+	status := child(o.Object, "status")
+	for _, address := range items(status, "podIPs") {
+		return or(text(address, "ip"), noneText)
+	}
+	return or(text(status, "podIP"), noneText)
+}
+
+func podGates(o *api.Unstructured, _ time.Time) any {
+	gates := items(child(o.Object, "spec"), "readinessGates")
+	if len(gates) == 0 {
+		return noneText
+	}
+	open := int64(0)
+	for _, gate := range gates {
+		if condition(child(o.Object, "status"), text(gate, "conditionType"), "status") == "True" {
+			open++
+		}
+	}
+	return strings.TrimSpace(ratio(open, int64(len(gates))))
+}

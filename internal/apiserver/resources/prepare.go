@@ -1,0 +1,68 @@
+package resources
+
+import "orrery/restclient/api"
+
+// dropStatus takes away the status that a client sends with a new object of a type that has a status subresource.
+func dropStatus(o *api.Unstructured) { delete(o.Object, "status") }
+
+// resetStatus does so for types whose status is always there.
+func resetStatus(o *api.Unstructured) { o.Object["status"] = tree{} }
+
+// keepStatus keeps the stored status on a write to the object itself.
+func keepStatus(o, old *api.Unstructured) { keep(o, old, "status") }
+
+// keepAllButStatus keeps, on a write to the status, the stored fields of the object outside of its metadata.
+func keepAllButStatus(o, old *api.Unstructured) {
+	for key := range o.Object {
+		if _, stored := old.Object[key]; !stored && !isHead(key) && key != "status" {
+			delete(o.Object, key)
+		}
+	}
+	for key := range old.Object {
+		if !isHead(key) && key != "status" {
+			keep(o, old, key)
+		}
+	}
+}
+
+func isHead(key string) bool { return key == "kind" || key == "apiVersion" || key == "metadata" }
+
+// firstGeneration starts to count the changes of an object's spec.
+func firstGeneration(o *api.Unstructured) { setGeneration(o, 1) }
+
+func setGeneration(o *api.Unstructured, generation int64) {
+	if o.Object != nil {
+		made(o.Object, "metadata")["generation"] = generation
+	}
+}
+
+// nextGeneration keeps the generation, one higher if the object has changed.
+func nextGeneration(o, old *api.Unstructured, changed bool) {
+	generation := whole(child(old.Object, "metadata"), "generation")
+	if changed {
+		generation++
+	}
+	if generation > 0 {
+		setGeneration(o, generation)
+	}
+}
+
+// specChanged tells whether the spec is another one.
+func specChanged(o, old *api.Unstructured) bool { return !same(o.Nested("spec"), old.Nested("spec")) }
+
+// specGeneration is the PrepareUpdate of types with a status and a generation of the spec.
+func specGeneration(o, old *api.Unstructured) {
+	keepStatus(o, old)
+	nextGeneration(o, old, specChanged(o, old))
+}
+
+// statusKeepsMetadata makes a PrepareStatus that leaves the metadata as it is stored, too: labels, annotations,
+// finalizers, owner references.
+func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
+	return func(o, old *api.Unstructured) {
+		keepAllButStatus(o, old)
+		for _, key := range keys {
+			keep(o, old, "metadata", key)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+)
+
+const namespace = "orrery-types"
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the server to ask")
+	dir := flag.String("dir", "../internal/apiserver/resources/testdata", "the directory of cases and recorded")
+	flag.Parse()
+	if err := run(*kubeconfig, *dir, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(kubeconfig, dir string, names []string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS = -1
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	s := &server{url: config.Host, client: client}
+	if err := s.makeNamespace(); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		files, err := filepath.Glob(filepath.Join(dir, "cases", "*.yaml"))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			names = append(names, strings.TrimSuffix(filepath.Base(file), ".yaml"))
+		}
+	}
+	var failures []error
+	for _, name := range names {
+		if err := s.recordFile(filepath.Join(dir, "cases", name+".yaml"), filepath.Join(dir, "recorded", name+".json")); err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+type server struct {
+	url    string
+	client *http.Client
+}
+
+// call sends a request and decodes the answer, whatever its code.
+func (s *server) call(method, path, accept string, body map[string]any) (map[string]any, error) {
+	var reader io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(data)
+	}
+	request, err := http.NewRequest(method, s.url+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", accept)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var answer map[string]any
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if metadata, ok := answer["metadata"].(map[string]any); ok {
+		delete(metadata, "managedFields")
+	}
+	return answer, nil
+}
+
+const (
+	acceptJSON  = "application/json"
+	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
+// makeNamespace makes the namespace and waits for its service account, without which no pod is admitted.
+func (s *server) makeNamespace() error {
+	if _, err := s.call("POST", "/api/v1/namespaces", acceptJSON, map[string]any{"metadata": map[string]any{"name": namespace}}); err != nil {
+		return err
+	}
+	for range 100 {
+		account, err := s.call("GET", "/api/v1/namespaces/"+namespace+"/serviceaccounts/default", acceptJSON, nil)
+		if err != nil {
+			return err
+		}
+		if account["kind"] == "ServiceAccount" {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("the namespace has no service account: is kube-controller-manager running?")
+}
+
+func (s *server) recordFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var file File
+	if err := yaml.UnmarshalStrict(data, &file); err != nil {
+		return err
+	}
+	for i := range file.Cases {
+		if err := s.record(&file, &file.Cases[i]); err != nil {
+			return fmt.Errorf("%s: %w", file.Cases[i].Name, err)
+		}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(file); err != nil {
+		return err
+	}
+	return os.WriteFile(to, out.Bytes(), 0o644)
+}
+
+func (s *server) record(file *File, c *Case) error {
+	collection := file.path()
+	var err error
+	if c.Answer, err = s.call("POST", collection, acceptJSON, c.Create); err != nil {
+		return err
+	}
+	if c.Answer["kind"] == "Status" {
+		return nil
+	}
+	name, _ := c.Answer["metadata"].(map[string]any)["name"].(string)
+	address := collection + "/" + name
+	for i := range c.Steps {
+		step := &c.Steps[i]
+		if step.Before, err = s.call("GET", address, acceptJSON, nil); err != nil {
+			return err
+		}
+		target := address
+		if step.Subresource != "" {
+			target += "/" + step.Subresource
+		}
+		if step.Answer, err = s.call("PUT", target, acceptJSON, mergePatch(step.Before, step.Update)); err != nil {
+			return err
+		}
+	}
+	c.Now = time.Now().UTC().Format(time.RFC3339)
+	if c.Table, err = s.call("GET", address+"?includeObject=None", acceptTable, nil); err != nil {
+		return err
+	}
+	return s.remove(address)
+}
+
+// remove deletes an object at once, finalizers or not.
+func (s *server) remove(address string) error {
+	deletion := map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+	answer, err := s.call("DELETE", address, acceptJSON, deletion)
+	if err != nil {
+		return err
+	}
+	if metadata, ok := answer["metadata"].(map[string]any); !ok || metadata["finalizers"] == nil {
+		return nil
+	}
+	object, err := s.call("GET", address, acceptJSON, nil)
+	if err != nil || object["kind"] == "Status" {
+		return err
+	}
+	_, err = s.call("PUT", address, acceptJSON, mergePatch(object, map[string]any{"metadata": map[string]any{"finalizers": nil, "resourceVersion": nil}}))
+	return err
+}
+
+// path is the address of the collection.
+func (f *File) path() string {
+	prefix := "/apis/"
+	if strings.Count(f.Resource, "/") == 1 {
+		prefix = "/api/"
+	}
+	at := strings.LastIndex(f.Resource, "/")
+	if f.Namespaced {
+		return prefix + f.Resource[:at] + "/namespaces/" + namespace + f.Resource[at:]
+	}
+	return prefix + f.Resource
+}
+
+// mergePatch applies a JSON merge patch (RFC 7396) to a document and returns the result, which shares the parts that the
+// patch leaves alone.
+func mergePatch(document, patch map[string]any) map[string]any {
+	out := maps.Clone(document)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, value := range patch {
+		switch v := value.(type) {
+		case nil:
+			delete(out, key)
+		case map[string]any:
+			inner, _ := out[key].(map[string]any)
+			out[key] = mergePatch(inner, v)
+		default:
+			out[key] = value
+		}
+	}
+	if metadata, ok := out["metadata"].(map[string]any); ok {
+		out["metadata"] = maps.Clone(metadata)
+	}
+	return out
+}
