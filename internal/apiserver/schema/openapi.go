@@ -1,6 +1,15 @@
 package schema
 
-import "orrery/restclient/api"
+import (
+	"cmp"
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
 
 // Resource is what the OpenAPI documents need to know of a resource that the server serves.
 type Resource struct {
@@ -11,15 +20,85 @@ type Resource struct {
 	Verbs []string
 	// Subresources are names such as "status".
 	Subresources []string
-	// Schema is the openAPIV3Schema of a custom resource; nil for types of Kubernetes itself.
+	// Custom tells that the resource comes from a definition of the user's, and Schema is its openAPIV3Schema, nil if it has none.
+	Custom bool
 	Schema map[string]any
 }
 
 // OpenAPIV2 returns the document of /openapi/v2, as JSON.
-func OpenAPIV2(resources []Resource) []byte { return []byte(`{"swagger":"2.0"}`) }
+func OpenAPIV2(resources []Resource) []byte {
+	paths, definitions := map[string]any{}, map[string]any{}
+	for _, r := range resources {
+		for _, e := range r.endpoints(Builtin()) {
+			paths[e.path] = e.v2()
+		}
+		renderedV2().collect(&r, Builtin(), definitions)
+	}
+	return encode(map[string]any{
+		"swagger":     "2.0",
+		"info":        map[string]any{"title": "Kubernetes", "version": documentVersion},
+		"paths":       paths,
+		"definitions": definitions,
+	})
+}
 
-// OpenAPIV3Index returns the document of /openapi/v3: where the document of each group and version is found.
-func OpenAPIV3Index(resources []Resource) []byte { return []byte(`{"paths":{}}`) }
+// documentVersion is that of the recorded types.
+const documentVersion = "1.36"
+
+// OpenAPIV3Index returns the document of /openapi/v3: where the document of each group and version is found. The addresses have the
+// SHA-512 of the documents, by which clients know whether they have them already.
+func OpenAPIV3Index(resources []Resource) []byte {
+	paths := map[string]any{}
+	for _, gv := range groupVersions(resources) {
+		document, _ := OpenAPIV3(resources, gv)
+		path := "apis/" + gv.String()
+		if gv.Group == "" {
+			path = "api/" + gv.Version
+		}
+		paths[path] = map[string]any{"serverRelativeURL": fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))}
+	}
+	return encode(map[string]any{"paths": paths})
+}
+
+func groupVersions(resources []Resource) []api.GroupVersion {
+	var all []api.GroupVersion
+	for _, r := range resources {
+		all = append(all, api.GroupVersion{Group: r.GVK.Group, Version: r.GVK.Version})
+	}
+	slices.SortFunc(all, func(a, b api.GroupVersion) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version))
+	})
+	return slices.Compact(all)
+}
 
 // OpenAPIV3 returns the document of one group and version, false if no resource belongs to it.
-func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) { return nil, false }
+func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
+	paths, schemas := map[string]any{}, map[string]any{}
+	for _, r := range resources {
+		if r.GVK.Group != gv.Group || r.GVK.Version != gv.Version {
+			continue
+		}
+		for _, e := range r.endpoints(Builtin()) {
+			paths[e.path] = e.v3()
+		}
+		renderedV3().collect(&r, Builtin(), schemas)
+	}
+	if len(paths) == 0 {
+		return nil, false
+	}
+	return encode(map[string]any{
+		"openapi":    "3.0.0",
+		"info":       map[string]any{"title": "Kubernetes", "version": documentVersion},
+		"paths":      paths,
+		"components": map[string]any{"schemas": schemas},
+	}), true
+}
+
+// encode writes a document. Keys are sorted, so that the same catalogue makes the same bytes.
+func encode(document any) []byte {
+	data, err := json.Marshal(document)
+	if err != nil {
+		panic("a document of maps, lists and strings: " + err.Error())
+	}
+	return data
+}

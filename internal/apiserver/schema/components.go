@@ -1,0 +1,144 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"orrery/restclient/api"
+)
+
+// rendered are the definitions of the built-in types as JSON, with our sentences. Every document has a part of them; they are
+// written once.
+type rendered struct {
+	schemas map[string]json.RawMessage
+	refers  map[string][]string // the definitions that a definition refers to
+	custom  func(map[string]any) map[string]any
+}
+
+var (
+	renderedV3 = sync.OnceValue(func() *rendered { return render(func(schema map[string]any) map[string]any { return schema }) })
+	renderedV2 = sync.OnceValue(func() *rendered { return render(v2Schema) })
+)
+
+func render(write func(map[string]any) map[string]any) *rendered {
+	out := &rendered{schemas: map[string]json.RawMessage{}, refers: map[string][]string{}, custom: write}
+	for name, d := range Builtin().definitions {
+		out.schemas[name] = encode(write(described(d)))
+		out.refers[name] = referred(d.Schema)
+	}
+	return out
+}
+
+// collect adds the schemas that the operations of a resource refer to, directly and through others.
+func (to *rendered) collect(r *Resource, s *Set, out map[string]any) {
+	roots := []string{statusName, deleteOptionsName, patchName, listMetaName, objectMetaName}
+	if r.isCustom(s) {
+		out[r.definitionName(s)] = to.custom(r.customSchema())
+		out[r.listName(s)] = to.custom(r.customList(s))
+	} else {
+		roots = append(roots, r.definitionName(s), r.listName(s))
+	}
+	for _, sub := range r.Subresources {
+		if gvk, ok := subkinds[sub]; ok {
+			roots = append(roots, s.kinds[gvk])
+		}
+	}
+	for len(roots) > 0 {
+		name := roots[len(roots)-1]
+		roots = roots[:len(roots)-1]
+		schema, known := to.schemas[name]
+		if _, done := out[name]; done || !known {
+			continue
+		}
+		out[name] = schema
+		roots = append(roots, to.refers[name]...)
+	}
+}
+
+// referred returns the names of the definitions that a schema refers to.
+func referred(value any) []string {
+	var names []string
+	switch v := value.(type) {
+	case map[string]any:
+		if name, ok := v["$ref"].(string); ok {
+			names = append(names, strings.TrimPrefix(name, referencePrefix))
+		}
+		for _, inner := range v {
+			names = append(names, referred(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			names = append(names, referred(inner)...)
+		}
+	}
+	return names
+}
+
+func (r *Resource) isCustom(s *Set) bool {
+	_, known := s.kinds[r.GVK]
+	return r.Custom || !known
+}
+
+// definitionName is the name of the schema of the resource's objects. That of a custom resource begins with its group, turned
+// around: com.example.stable.v1.CronTab.
+func (r *Resource) definitionName(s *Set) string {
+	if !r.isCustom(s) {
+		return s.kinds[r.GVK]
+	}
+	words := strings.Split(r.GVK.Group, ".")
+	slices.Reverse(words)
+	return strings.Join(append(words, r.GVK.Version, r.GVK.Kind), ".")
+}
+
+func (r *Resource) listName(s *Set) string {
+	if r.isCustom(s) {
+		return r.definitionName(s) + "List"
+	}
+	return s.kinds[api.GroupVersionKind{Group: r.GVK.Group, Version: r.GVK.Version, Kind: r.GVK.Kind + "List"}]
+}
+
+// customSchema is what the user has defined, with the fields that every object has.
+func (r *Resource) customSchema() map[string]any {
+	out := map[string]any{"type": "object"}
+	for key, value := range r.Schema {
+		out[key] = value
+	}
+	properties := map[string]any{}
+	if own, ok := r.Schema["properties"].(map[string]any); ok {
+		for name, property := range own {
+			properties[name] = property
+		}
+	}
+	addStandard(properties, objectMetaName)
+	out["properties"] = properties
+	out[gvkExtension] = []any{gvkMap(r.GVK)}
+	return out
+}
+
+func (r *Resource) customList(s *Set) map[string]any {
+	properties := map[string]any{"items": map[string]any{"type": "array", "items": referTo(r.definitionName(s)),
+		"description": descriptions()["*.items"]}}
+	addStandard(properties, listMetaName)
+	gvk := r.GVK
+	gvk.Kind += "List"
+	return map[string]any{"type": "object", "required": []any{"items"}, "properties": properties, gvkExtension: []any{gvkMap(gvk)}}
+}
+
+// addStandard adds the fields that every document has.
+func addStandard(properties map[string]any, metadata string) {
+	for _, field := range []string{"kind", "apiVersion"} {
+		properties[field] = map[string]any{"type": "string", "description": descriptions()["*."+field]}
+	}
+	properties["metadata"] = map[string]any{"allOf": []any{referTo(metadata)}, "description": descriptions()["*.metadata"]}
+}
+
+func referTo(name string) map[string]any { return map[string]any{"$ref": referencePrefix + name} }
+
+// gvkExtension names the kind of a schema or of an operation.
+const gvkExtension = "x-kubernetes-group-version-kind"
+
+func gvkMap(gvk api.GroupVersionKind) map[string]any {
+	return map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}
+}
