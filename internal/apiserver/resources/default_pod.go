@@ -131,6 +131,23 @@ func volumeDefaults(volume tree) {
 	}
 }
 
+// podStatusDefaults writes the fields of a status that are always there.
+func podStatusDefaults(status tree) {
+	conditionTimes(status, "lastProbeTime", "lastTransitionTime")
+	for _, kind := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		for _, c := range items(status, kind) {
+			if c == nil {
+				continue
+			}
+			for _, key := range []string{"state", "lastState"} {
+				state := made(c, key)
+				nullable(child(state, "running"), "startedAt")
+				nullable(child(state, "terminated"), "startedAt", "finishedAt")
+			}
+		}
+	}
+}
+
 func downwardDefaults(source tree) {
 	for _, item := range items(source, "items") {
 		if ref := child(item, "fieldRef"); ref != nil {

@@ -111,6 +111,14 @@ func (d *Definition) GroupKind() string {
 	return d.Kind + "." + d.Group
 }
 
+// InvalidGroup is the group under which messages about mistakes in an object name the type: that of the stored form.
+func (d *Definition) InvalidGroup() string {
+	if d.ToStorage != nil {
+		return ""
+	}
+	return d.Group
+}
+
 // Qualified returns "plural.group", or the plural alone for the core group: the name of a CustomResourceDefinition,
 // and how error messages name a resource.
 func (d *Definition) Qualified() string {

@@ -77,10 +77,32 @@ func (m *mistakes) ownerReferences(metadata tree) {
 		}
 		name := text(owner, "kind") + "/" + text(owner, "name")
 		if controller != "" {
-			m.invalid(path, metadata["ownerReferences"], fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
+			m.invalid(path, shownOwners(metadata), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
 		}
 		controller = name
 	}
+}
+
+// shownOwner is an owner reference as messages show it.
+func shownOwner(owner tree) api.OwnerReference {
+	reference := api.OwnerReference{
+		APIVersion: text(owner, "apiVersion"), Kind: text(owner, "kind"), Name: text(owner, "name"), UID: text(owner, "uid"),
+	}
+	if controller, ok := owner["controller"].(bool); ok {
+		reference.Controller = &controller
+	}
+	if block, ok := owner["blockOwnerDeletion"].(bool); ok {
+		reference.BlockOwnerDeletion = &block
+	}
+	return reference
+}
+
+func shownOwners(metadata tree) []api.OwnerReference {
+	var shown []api.OwnerReference
+	for _, owner := range items(metadata, "ownerReferences") {
+		shown = append(shown, shownOwner(owner))
+	}
+	return shown
 }
 
 func (m *mistakes) ownerReference(owner tree, path string) {
@@ -94,7 +116,7 @@ func (m *mistakes) ownerReference(owner tree, path string) {
 		}
 	}
 	if err == nil && gv == (api.GroupVersion{Version: "v1"}) && text(owner, "kind") == "Event" {
-		m.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+		m.invalid(path, shownOwner(owner), "/v1, Kind=Event is disallowed from being an owner")
 	}
 }
 

@@ -13,11 +13,7 @@ import (
 const rbacGroup = "rbac.authorization.k8s.io"
 
 // rulesAreThere writes the rules of a role as null if there are none: the field is always there.
-func rulesAreThere(o *api.Unstructured) {
-	if _, ok := o.Object["rules"]; !ok {
-		o.Object["rules"] = nil
-	}
-}
+func rulesAreThere(o *api.Unstructured) { nullable(o.Object, "rules") }
 
 // rules says what is wrong with the rules of a role.
 func (m *mistakes) rules(o *api.Unstructured, namespaced bool) {

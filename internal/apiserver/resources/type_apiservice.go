@@ -38,7 +38,7 @@ func defaultAPIService(o *api.Unstructured) {
 	if service := child(spec, "service"); service != nil {
 		fill(service, "port", int64(443))
 	}
-	made(o.Object, "status")
+	conditionTimes(made(o.Object, "status"), "lastTransitionTime")
 }
 
 func validateAPIService(o *api.Unstructured) []apierrors.FieldError {

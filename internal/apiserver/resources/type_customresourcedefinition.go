@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 
 	"orrery/restclient/api"
@@ -32,6 +33,7 @@ func defaultCRD(o *api.Unstructured) {
 		fillText(names, "singular", strings.ToLower(kind))
 		fillText(names, "listKind", kind+"List")
 	}
+	conditionTimes(child(o.Object, "status"), "lastTransitionTime")
 	for _, key := range []string{"plural", "kind"} {
 		fill(names, key, "")
 	}
@@ -58,21 +60,14 @@ func prepareCRDUpdate(o, old *api.Unstructured) {
 	status["storedVersions"] = storageVersions(o, stored)
 }
 
-// storageVersions adds the storage version to a list of versions.
+// storageVersions adds the storage version, the first if there are several, to a list of versions.
 func storageVersions(o *api.Unstructured, stored []any) any {
-	for _, version := range items(child(o.Object, "spec"), "versions") {
-		if !truth(version, "storage") {
-			continue
-		}
-		name := text(version, "name")
-		for _, other := range stored {
-			if other == name {
-				return stored
-			}
-		}
-		stored = append(stored, name)
-	}
-	if stored == nil {
+	versions := items(child(o.Object, "spec"), "versions")
+	i := slices.IndexFunc(versions, func(version tree) bool { return truth(version, "storage") })
+	switch {
+	case i >= 0 && !slices.Contains(stored, any(text(versions[i], "name"))):
+		return append(slices.Clone(stored), text(versions[i], "name"))
+	case stored == nil:
 		return nil
 	}
 	return stored

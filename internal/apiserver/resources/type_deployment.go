@@ -46,6 +46,7 @@ func deploymentReady(o *api.Unstructured, _ time.Time) any {
 func defaultDeployment(o *api.Unstructured) {
 	spec := made(o.Object, "spec")
 	templateDefaults(spec)
+	conditionTimes(child(o.Object, "status"), "lastTransitionTime", "lastUpdateTime")
 	fill(spec, "replicas", int64(1))
 	fill(spec, "revisionHistoryLimit", int64(10))
 	fill(spec, "progressDeadlineSeconds", int64(600))

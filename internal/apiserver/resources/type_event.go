@@ -61,11 +61,7 @@ func eventFields(o *api.Unstructured) map[string]string {
 
 // defaultEvent writes the fields that are always there, as null where they say nothing.
 func defaultEvent(o *api.Unstructured) {
-	for _, key := range []string{"eventTime", "firstTimestamp", "lastTimestamp"} {
-		if _, ok := o.Object[key]; !ok {
-			o.Object[key] = nil
-		}
-	}
+	nullable(o.Object, "eventTime", "firstTimestamp", "lastTimestamp")
 	fill(o.Object, "reportingComponent", "")
 	fill(o.Object, "reportingInstance", "")
 	fill(o.Object, "source", tree{})

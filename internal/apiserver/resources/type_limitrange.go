@@ -74,7 +74,7 @@ func (m *mistakes) limit(limit tree, path string) {
 		m.ordered(under(path+".defaultRequest", name), request, low, request, "min value %s is greater than default request value %s")
 		m.ordered(under(path+".defaultRequest", name), request, request, high, "default request value %s is greater than max value %s")
 		m.ordered(under(path+".defaultRequest", name), request, request, value, "default request value %s is greater than default limit value %s")
-		m.ordered(under(path+".default", name), value, low, value, "min value %s is greater than default value %s")
+		m.ordered(under(path+".default", name), low, low, value, "min value %s is greater than default value %s")
 		m.ordered(under(path+".default", name), value, value, high, "default value %s is greater than max value %s")
 	}
 }

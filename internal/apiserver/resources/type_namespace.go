@@ -26,7 +26,7 @@ func namespaces() *Definition {
 			return map[string]string{"status.phase": o.NestedString("status", "phase")}
 		},
 		Strategy: Strategy{
-			Default:                  labelNamespace,
+			Default:                  defaultNamespace,
 			PrepareCreate:            prepareNamespace,
 			PrepareUpdate:            func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers"); keepStatus(o, old) },
 			PrepareStatus:            func(o, old *api.Unstructured) { keep(o, old, "spec") },
@@ -38,6 +38,11 @@ func namespaces() *Definition {
 			AllowUnconditionalUpdate: true,
 		},
 	}
+}
+
+func defaultNamespace(o *api.Unstructured) {
+	labelNamespace(o)
+	conditionTimes(child(o.Object, "status"), "lastTransitionTime")
 }
 
 // labelNamespace lets selectors pick a namespace by name.

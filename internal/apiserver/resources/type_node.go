@@ -53,6 +53,7 @@ func defaultNode(o *api.Unstructured) {
 		spec["podCIDR"] = cidrs[0]
 	}
 	status := made(o.Object, "status")
+	conditionTimes(status, "lastHeartbeatTime", "lastTransitionTime")
 	fill(made(made(status, "daemonEndpoints"), "kubeletEndpoint"), "Port", int64(0))
 	info := made(status, "nodeInfo")
 	for _, key := range []string{

@@ -23,7 +23,7 @@ func pods() *Definition {
 		Strategy: Strategy{
 			Default:                  defaultPod,
 			PrepareCreate:            preparePod,
-			PrepareUpdate:            specGeneration,
+			PrepareUpdate:            preparePodUpdate,
 			PrepareStatus:            statusKeepsMetadata("ownerReferences"),
 			Validate:                 validatePod,
 			ValidateUpdate:           validatePodUpdate,
@@ -64,6 +64,7 @@ func defaultPod(o *api.Unstructured) {
 	spec := made(o.Object, "spec")
 	podSpecDefaults(spec)
 	fill(spec, "enableServiceLinks", true)
+	podStatusDefaults(child(o.Object, "status"))
 }
 
 // preparePod fills in what kube-apiserver's admission plugins for priorities and tolerations do, and the first status.
@@ -83,6 +84,13 @@ func preparePod(o *api.Unstructured) {
 		}}
 	}
 	o.Object["status"] = status
+}
+
+func preparePodUpdate(o, old *api.Unstructured) {
+	spec := made(o.Object, "spec")
+	tolerate(spec, "node.kubernetes.io/not-ready")
+	tolerate(spec, "node.kubernetes.io/unreachable")
+	specGeneration(o, old)
 }
 
 // tolerate lets a pod stay for five minutes on a node that has the taint, unless the pod says something about it.

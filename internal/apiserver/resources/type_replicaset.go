@@ -37,6 +37,7 @@ func replicaSets() *Definition {
 func defaultReplicaSet(o *api.Unstructured) {
 	spec := made(o.Object, "spec")
 	templateDefaults(spec)
+	conditionTimes(child(o.Object, "status"), "lastTransitionTime")
 	fill(spec, "replicas", int64(1))
 }
 
