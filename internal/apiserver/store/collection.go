@@ -14,6 +14,9 @@ type Collection struct {
 	trees   []pastTree    // a few states that were asked for, each still within the window
 	changed chan struct{} // closed, and replaced, by every write
 	dropped bool
+	// labels are those of the object that was created last. Who creates many objects often gives all of them the same ones,
+	// which then are one map.
+	labels map[string]string
 }
 
 // pastTree is the state before the event with a number: of the present, before the one to come.

@@ -90,6 +90,24 @@ func TestVersionsShareWhatDoesNotChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"app": "y"}, third.Labels)
 }
 
+// So have many objects of one author.
+func TestObjectsShareTheirLabels(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	labelled := func(name string, labels map[string]any) *Object {
+		d := draft(Key{"default", name}, "")
+		require.NoError(t, d.Object.SetNested(labels, "metadata", "labels"))
+		o, err := c.Create(d, nil)
+		require.NoError(t, err)
+		return o
+	}
+	first, second := labelled("a", map[string]any{"app": "x"}), labelled("b", map[string]any{"app": "x"})
+	first.Labels["shared"] = "yes" // nobody may do this
+	assert.Equal(t, "yes", second.Labels["shared"])
+	assert.Equal(t, map[string]string{"app": "y"}, labelled("c", map[string]any{"app": "y"}).Labels)
+	assert.Nil(t, create(t, c, Key{"default", "d"}, "").Labels)
+	assert.Equal(t, map[string]string{"app": "y"}, labelled("e", map[string]any{"app": "y"}).Labels)
+}
+
 // The encoding is another way to the document that encoding/json writes.
 func TestEncodingIsLikeEncodingJSON(t *testing.T) {
 	var value func(depth int) *rapid.Generator[any]

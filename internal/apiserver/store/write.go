@@ -85,6 +85,10 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 	if current, ok := c.objects.get(e.key); ok {
 		return Event{}, &ExistsError{Prefix: c.prefix, Key: e.key, Current: current}
 	}
+	if maps.Equal(e.labels, c.labels) {
+		e.labels = c.labels
+	}
+	c.labels = e.labels
 	event := Event{Type: api.WatchAdded, Object: newObject(e, c.store.version+1)}
 	c.commitLocked(event)
 	return event, nil
