@@ -97,7 +97,8 @@ func watchError(err error) error {
 	return err
 }
 
-// Next returns the events that come next, at least one; it waits for them until ctx ends, whose error it then returns.
+// Next returns the events that come next, at least one; it waits for them until ctx ends, whose error it then returns. What
+// is there already is returned all the same, so that a call with a context that has ended does not wait.
 // A [*api.StatusError] is to be told the watcher as an ERROR event, [ErrEnded] ends the watch without a word.
 func (w *Watch) Next(ctx context.Context) ([]Event, error) {
 	if w.err != nil {
