@@ -41,11 +41,16 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldE
 	if generation := whole(metadata, "generation"); generation < 0 {
 		m.invalid("metadata.generation", generation, "must be greater than or equal to 0")
 	}
+	m.metadata(metadata)
+	m.finalizers(texts(metadata, "finalizers"))
+	return m
+}
+
+// metadata says what is wrong with labels, annotations and owner references.
+func (m *mistakes) metadata(metadata tree) {
 	m.labels(child(metadata, "labels"), "metadata.labels")
 	m.annotations(child(metadata, "annotations"))
 	m.ownerReferences(metadata)
-	m.finalizers(texts(metadata, "finalizers"))
-	return m
 }
 
 func (m *mistakes) labels(labels tree, path string) {
@@ -147,12 +152,15 @@ func isKnownFinalizer(finalizer string) bool {
 	return strings.Contains(finalizer, "/") || slices.Contains(standardFinalizers, finalizer)
 }
 
-// MetaUpdateValidation says what is wrong with the step from the metadata of old to that of o: fields that must not
-// change, finalizers that are added to an object that is being deleted. The registry has carried over the fields that
-// a client may leave out.
+// MetaUpdateValidation says what is wrong with the metadata of o, and with the step to it from that of old: fields that
+// must not change, finalizers that are added to an object that is being deleted. The registry has carried over the fields
+// that a client may leave out. Mistakes in labels, annotations and owner references are there twice, as in the causes of
+// kube-apiserver's answer.
 func MetaUpdateValidation(o, old *api.Unstructured) []apierrors.FieldError {
 	var m mistakes
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
+	m.metadata(metadata)
+	m.finalizers(texts(metadata, "finalizers"))
 	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])
 	}
@@ -162,6 +170,7 @@ func MetaUpdateValidation(o, old *api.Unstructured) []apierrors.FieldError {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
+	m.metadata(metadata)
 	return m
 }
 

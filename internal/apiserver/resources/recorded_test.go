@@ -125,7 +125,7 @@ func update(d *Definition, step recordedStep) (*api.Unstructured, []apierrors.Fi
 	if prepare != nil {
 		prepare(o, before)
 	}
-	errs := append(MetaUpdateValidation(o, before), ObjectMetaValidation(d, o)...)
+	errs := MetaUpdateValidation(o, before)
 	if validate != nil {
 		errs = append(errs, validate(o, before)...)
 	}
