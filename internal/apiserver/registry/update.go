@@ -169,8 +169,11 @@ func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldErr
 	errs := resources.MetaUpdateValidation(next, current)
 	errs = append(errs, errs...)
 	check := t.Definition.Strategy.ValidateUpdate
-	if t.Subresource == "status" {
+	switch t.Subresource {
+	case "status":
 		check = t.Definition.Strategy.ValidateStatusUpdate
+	case "finalize":
+		check = t.Definition.Strategy.ValidateFinalizeUpdate
 	}
 	if check != nil {
 		errs = append(errs, check(next, current)...)
