@@ -1,11 +1,7 @@
 package registry
 
 import (
-	"fmt"
-	"slices"
-
 	"orrery/internal/apiserver/apierrors"
-	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/selector"
 	"orrery/internal/apiserver/store"
 	"orrery/restclient/api"
@@ -28,10 +24,8 @@ func (t Target) selects(o api.ListOptions) (selection, error) {
 	if err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())
 	}
-	for _, requirement := range fields.Requirements() {
-		if err := knownField(t.Definition, requirement.Field); err != nil {
-			return selection{}, err
-		}
+	if fields, err = t.Definition.FieldSelector(fields); err != nil {
+		return selection{}, apierrors.BadRequest(err.Error())
 	}
 	return selection{namespace: t.in(), labels: labels, fields: fields}, nil
 }
@@ -40,18 +34,6 @@ const (
 	nameField      = "metadata.name"
 	namespaceField = "metadata.namespace"
 )
-
-// knownField refuses fields that the type does not let clients select by. The types that have fields of their own say so in
-// other words than those that have not.
-func knownField(d *resources.Definition, field string) error {
-	switch {
-	case field == nameField, field == namespaceField, slices.Contains(d.Selectable, field):
-		return nil
-	case d.Custom || len(d.Selectable) > 0:
-		return apierrors.BadRequest("field label not supported: " + field)
-	}
-	return apierrors.BadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", field, nameField, namespaceField))
-}
 
 // all tells whether there are no selectors.
 func (s *selection) all() bool { return s.labels.Empty() && s.fields.Empty() }

@@ -81,5 +81,5 @@ func (t Target) invalid(errs []apierrors.FieldError) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.Invalid(t.Definition.Group, t.Definition.Kind, t.Name, errs)
+	return apierrors.Invalid(t.Definition.InvalidGroup(), t.Definition.Kind, t.Name, errs)
 }

@@ -3,7 +3,6 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -24,25 +23,21 @@ func customColumns(version tree) ([]Column, error) {
 		kind := text(column, "type")
 		columns = append(columns, Column{
 			Name: text(column, "name"), Type: kind, Format: text(column, "format"),
-			Description: text(column, "description"), Priority: int32(whole(column, "priority")),
+			Description: or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(whole(column, "priority")),
 			Cell: func(o *api.Unstructured, now time.Time) any { return customCell(kind, path.find(o.Object), now) },
 		})
 	}
 	return columns, nil
 }
 
-// customCell makes the cell of the values that a path has found: nil for none, and for one that is not of the column's
-// type.
+// customCell makes the cell of the first of the values that a path has found: nil for none, and for one that is not of the
+// column's type.
 func customCell(kind string, found []any, now time.Time) any {
 	if len(found) == 0 {
 		return nil
 	}
 	if kind == "string" {
-		parts := make([]string, len(found))
-		for i, value := range found {
-			parts[i] = printed(value)
-		}
-		return strings.Join(parts, " ")
+		return printed(found[0])
 	}
 	return typedCell(kind, found[0], now)
 }

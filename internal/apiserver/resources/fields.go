@@ -3,7 +3,6 @@ package resources
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"orrery/internal/apiserver/selector"
 )
@@ -14,7 +13,7 @@ import (
 func (d *Definition) FieldSelector(s selector.Fields) (selector.Fields, error) {
 	return s.Rename(func(field string) (string, error) {
 		switch {
-		case field == "metadata.name", field == "metadata.namespace" && (d.Namespaced || !d.selects()):
+		case field == "metadata.name", field == "metadata.namespace" && (d.Namespaced || !d.Custom && !d.selects()):
 			return field, nil
 		case slices.Contains(d.Selectable, field):
 			if stored, ok := d.renamed[field]; ok {
@@ -30,14 +29,7 @@ func (d *Definition) FieldSelector(s selector.Fields) (selector.Fields, error) {
 func (d *Definition) selects() bool { return len(d.Selectable) > 0 }
 
 func (d *Definition) unknownField(field string) error {
-	switch {
-	case d.Custom && d.selects():
-		known := append([]string{"metadata.name", "metadata.namespace"}, d.Selectable...)
-		if !d.Namespaced {
-			known = append(known[:1], d.Selectable...)
-		}
-		return fmt.Errorf("field label not supported: %s, known: %s", field, strings.Join(known, ", "))
-	case d.selects():
+	if d.Custom || d.selects() {
 		return fmt.Errorf("field label not supported: %s", field)
 	}
 	return fmt.Errorf(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, field)
