@@ -40,8 +40,8 @@ func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable for its owner alone; default: a temporary one that goes with the server")
 	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is on from the beginning; may be given more than once")
 
-	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "speak plain HTTP and ask nobody for credentials; loopback only")
-	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "let requests without credentials in, as system:anonymous; loopback only")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "speak plain HTTP and take everybody for the administrator; loopback only")
+	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "tell requests without credentials that they are forbidden (403) and not unknown (401), as most clusters do")
 	flags.StringVar(&o.tokenFile, "token-auth-file", "", "a CSV `file` of further bearer tokens: token,user,uid,\"group1,group2\"")
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "a PEM `file`: client certificates signed by one of these authorities are accepted, too")
 
@@ -66,8 +66,6 @@ func (o *serveOptions) check() error {
 	switch {
 	case !isLoopback(host) && o.insecureHTTP:
 		return fmt.Errorf("--insecure-http is for the loopback interface, and --listen=%s is open to others: leave one of them out", o.listen)
-	case !isLoopback(host) && o.anonymousAuth:
-		return fmt.Errorf("--anonymous-auth is for the loopback interface, and --listen=%s is open to others: leave one of them out", o.listen)
 	case o.insecureHTTP && o.clientCAFile != "":
 		return fmt.Errorf("--client-ca-file needs TLS: leave --insecure-http out")
 	case o.history < 0:
@@ -92,7 +90,7 @@ func isLoopback(host string) bool {
 // config is the server that the flags ask for.
 func (o *serveOptions) config() (apiserver.Config, error) {
 	config := apiserver.Config{
-		Listen: o.listen, TLS: !o.insecureHTTP, Anonymous: o.anonymousAuth || o.insecureHTTP,
+		Listen: o.listen, TLS: !o.insecureHTTP, Anonymous: o.anonymousAuth, Unprotected: o.insecureHTTP,
 		Window: o.history, Nodes: o.nodes, NoKubelet: o.nodes == 0, NoCollector: !o.collector,
 	}
 	if o.tokenFile != "" {

@@ -2,9 +2,7 @@ package apiserver
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -56,42 +54,6 @@ func encodingOf(header http.Header) (encoding, error) {
 		return inProtobuf, nil
 	}
 	return 0, apierrors.UnsupportedMediaType(bodyTypes)
-}
-
-// toJSON turns a body into JSON, with kind and apiVersion where it says them.
-func (e encoding) toJSON(data []byte) ([]byte, error) {
-	switch e {
-	case inYAML:
-		converted, err := fromYAML(data)
-		if err != nil {
-			return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-		}
-		return converted, nil
-	case inProtobuf:
-		object, err := protobuf.Decode(data)
-		if _, unknown := errors.AsType[*protobuf.KindError](err); err != nil && !unknown {
-			return nil, err
-		}
-		// A kind that is not known has no tree; what it says it is does for the refusal.
-		if object.Tree == nil {
-			object.Tree = map[string]any{}
-		}
-		object.Tree["kind"], object.Tree["apiVersion"] = object.Kind, object.APIVersion
-		return json.Marshal(object.Tree)
-	}
-	return data, nil
-}
-
-// kindOf reads what a document says it is, in the words of the original if it cannot be read. The anonymous struct is part of them.
-func kindOf(data []byte) (kind, apiVersion string, err error) {
-	var head struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return "", "", fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	return head.Kind, head.APIVersion, nil
 }
 
 // longestSummary is how much of a body a refusal quotes.

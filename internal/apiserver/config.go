@@ -25,8 +25,11 @@ type Config struct {
 	// ClientCA is a bundle of PEM certificates. Client certificates that one of them has signed are accepted, besides those
 	// of the server's own authority. TLS only.
 	ClientCA []byte
-	// Anonymous lets requests without credentials in, as the user system:anonymous. They may do everything, too.
+	// Anonymous lets requests without credentials in, as the user system:anonymous, who may see that the server is well and
+	// nothing else: 403 instead of 401, as on most clusters.
 	Anonymous bool
+	// Unprotected takes requests without credentials for the administrator's. Whoever can reach the server may do everything.
+	Unprotected bool
 
 	// Window is how many events of each resource are remembered for watches to resume from; 0: 10000.
 	Window int

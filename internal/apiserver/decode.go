@@ -1,8 +1,10 @@
 package apiserver
 
 import (
-	"encoding/json"
+	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,87 +21,68 @@ func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom 
 	if err != nil {
 		return nil, err
 	}
-	received, err := x.readBody()
+	body, err := x.readBody()
 	if err != nil {
 		return nil, err
 	}
-	unrecognized := func(err error) error {
-		return apierrors.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(received)))
+	doc, err := form.read(body)
+	if err == nil && custom {
+		err = doc.missingKind()
 	}
-	data, err := form.toJSON(received)
 	if err != nil {
-		return nil, unrecognized(err)
+		return nil, unrecognized(want, body, err)
 	}
-	kind, apiVersion, err := kindOf(data)
+	object, err := doc.tree()
 	if err != nil {
-		return nil, unrecognized(err)
+		return nil, unrecognized(want, body, err)
 	}
-	if custom {
-		if missing := missingKind(kind, apiVersion, data); missing != nil {
-			return nil, unrecognized(missing)
-		}
-	}
-	if err := x.checkKind(kind, apiVersion, want, custom); err != nil {
+	if err := x.checkKind(doc, object.GetName(), want, custom); err != nil {
 		return nil, err
 	}
-	object := &api.Unstructured{}
-	if err := json.Unmarshal(data, object); err != nil {
-		return nil, unrecognized(err)
-	}
-	if object.Object == nil { // null
-		object.Object = map[string]any{}
-	}
-	if err := x.checkFields(object.Object, data, want, t, validation); err != nil {
+	if err := x.checkFields(object.Object, doc, want, t, validation); err != nil {
 		return nil, err
 	}
 	object.Object["kind"], object.Object["apiVersion"] = want.Kind, gvOf(want).String()
 	return object, nil
 }
 
+func unrecognized(want api.GroupVersionKind, body []byte, err error) error {
+	return apierrors.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
 func gvOf(gvk api.GroupVersionKind) api.GroupVersion {
 	return api.GroupVersion{Group: gvk.Group, Version: gvk.Version}
 }
 
-// missingKind complains of a document that does not say what it is. Types that were compiled into the original need not say it.
-func missingKind(kind, apiVersion string, data []byte) error {
-	switch {
-	case kind == "":
-		return fmt.Errorf("Object 'Kind' is missing in '%s'", data)
-	case apiVersion == "":
-		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", data)
-	}
-	return nil
-}
-
 // checkKind compares what the document says it is with what belongs to the path. What it does not say is taken from the path.
-func (x *exchange) checkKind(kind, apiVersion string, want api.GroupVersionKind, custom bool) error {
+func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKind, custom bool) error {
 	expected := gvOf(want).String()
-	if kind == "" {
-		kind = want.Kind
-	}
-	if apiVersion == "" {
-		apiVersion = expected
-	}
+	kind, apiVersion := cmp.Or(doc.kind, want.Kind), cmp.Or(doc.apiVersion, expected)
 	if kind == want.Kind && apiVersion == expected {
 		return nil
 	}
 	if custom {
-		return customKindMismatch(kind, apiVersion, want)
+		return customKindMismatch(kind, apiVersion, name, want)
 	}
-	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", kind, apiVersion, want.Kind)
-	gv, err := api.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return apierrors.BadRequest(cannot + err.Error())
+	sentence := x.kindMismatch(kind, apiVersion, want)
+	if kind == want.Kind && !strings.HasPrefix(sentence, "no kind") {
+		return apierrors.BadRequest(sentence)
 	}
+	gv, _ := api.ParseGroupVersion(apiVersion)
+	return apierrors.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
+}
+
+// kindMismatch says why a document of one kind cannot be taken for another.
+func (x *exchange) kindMismatch(kind, apiVersion string, want api.GroupVersionKind) string {
+	gv, _ := api.ParseGroupVersion(apiVersion)
 	other, known := x.server.catalog.ByKind(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
 	switch {
 	case !known || other.Custom:
-		return apierrors.BadRequest(cannot + notRegistered(kind, apiVersion))
+		return notRegistered(kind, apiVersion)
 	case kind == want.Kind:
-		return apierrors.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", apiVersion, expected))
+		return versionMismatch(apiVersion, gvOf(want).String())
 	}
-	return apierrors.BadRequest(cannot + fmt.Sprintf("converting (%s.%s) to (%s.%s): unknown conversion",
-		gv.Version, kind, internalPackage(want.Group), want.Kind))
+	return fmt.Sprintf("converting (%s.%s) to (%s.%s): unknown conversion", gv.Version, kind, internalPackage(want.Group), want.Kind)
 }
 
 // notRegistered is the sentence for a kind that nobody knows. Where the original's types are registered is part of it.
@@ -107,16 +90,17 @@ func notRegistered(kind, apiVersion string) string {
 	return fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", kind, apiVersion)
 }
 
-func customKindMismatch(kind, apiVersion string, want api.GroupVersionKind) error {
-	gv, _ := api.ParseGroupVersion(apiVersion)
-	var wrong []apierrors.FieldError
-	if kind != want.Kind {
-		wrong = append(wrong, apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "kind", Value: kind, Detail: "must be " + want.Kind})
+func versionMismatch(found, expected string) string {
+	return fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", found, expected)
+}
+
+func customKindMismatch(kind, apiVersion, name string, want api.GroupVersionKind) error {
+	if expected := gvOf(want).String(); apiVersion != expected {
+		return apierrors.BadRequest(versionMismatch(apiVersion, expected))
 	}
-	if apiVersion != gvOf(want).String() {
-		wrong = append(wrong, apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "apiVersion", Value: apiVersion, Detail: "must be " + gvOf(want).String()})
-	}
-	return apierrors.Invalid(gv.Group, kind, "", wrong)
+	return apierrors.Invalid(want.Group, kind, name, []apierrors.FieldError{{
+		Type: apierrors.FieldInvalid, Field: "kind", Value: kind, Detail: "must be " + want.Kind,
+	}})
 }
 
 // internalPackage is the Go package in which the original keeps the types of a group.
@@ -130,30 +114,43 @@ func internalPackage(group string) string {
 
 // checkFields compares a document with its type. Values of a wrong type are always refused; fields that are unknown or come twice as
 // the client wishes.
-func (x *exchange) checkFields(tree map[string]any, data []byte, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
+func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
-	findings := t.Check(tree)
-	if findings.TypeError != nil {
-		return apierrors.BadRequest(cannot + findings.TypeError.Error())
+	misfit, mistakes := findings(tree, doc, t)
+	switch {
+	case misfit != nil:
+		return apierrors.BadRequest(cannot + misfit.Error())
+	case len(mistakes) > 0 && validation == strictFields:
+		return apierrors.BadRequest(cannot + strictSentence(mistakes))
+	case validation == warnOfFields:
+		x.warn(mistakes)
 	}
-	if validation == ignoreFields {
-		t.Prune(tree)
-		return nil
-	}
-	var mistakes []string
-	if data != nil {
-		mistakes = schema.Duplicates(data)
-	}
-	mistakes = append(mistakes, findings.Unknown...)
-	t.Prune(tree)
-	if len(mistakes) == 0 {
-		return nil
-	}
-	if validation == strictFields {
-		return apierrors.BadRequest(cannot + "strict decoding error: " + strings.Join(mistakes, ", "))
-	}
-	x.warn(mistakes)
 	return nil
+}
+
+func strictSentence(mistakes []string) string {
+	return "strict decoding error: " + strings.Join(mistakes, ", ")
+}
+
+// findings compares a document with its type, and takes out of it what the type does not have. misfit is a value of a wrong type,
+// mistakes are fields that are unknown or come twice.
+func findings(tree map[string]any, doc incoming, t *schema.Type) (misfit error, mistakes []string) {
+	found := t.Check(tree)
+	if found.TypeError != nil {
+		return found.TypeError, nil
+	}
+	// The original meets them in the order of the document, which the tree has lost.
+	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(doc.position(a), doc.position(b)) })
+	t.Prune(tree)
+	return nil, append(doc.duplicates, found.Unknown...)
+}
+
+// position is where in the document the field of a sentence stands, as far as that can be told by its name.
+func (doc *incoming) position(sentence string) int {
+	_, path, _ := strings.Cut(sentence, `"`)
+	path = strings.TrimSuffix(path, `"`)
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	return bytes.Index(doc.data, []byte(strconv.Quote(name)))
 }
 
 // largestWarnings bounds the headers that warnings take.

@@ -1,7 +1,7 @@
 package apiserver
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -110,22 +110,15 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := form.toJSON(received)
+	doc, err := form.read(received)
 	if err != nil {
 		return nil, apierrors.BadRequest(err.Error())
 	}
-	kind, apiVersion, err := kindOf(data)
-	if err != nil {
-		return nil, apierrors.BadRequest(err.Error())
-	}
-	if kind != "" && kind != "DeleteOptions" {
-		if apiVersion == "" {
-			apiVersion = "meta.k8s.io/v1"
-		}
-		return nil, apierrors.BadRequest(notRegistered(kind, apiVersion))
+	if doc.kind != "" && doc.kind != "DeleteOptions" {
+		return nil, apierrors.BadRequest(notRegistered(doc.kind, cmp.Or(doc.apiVersion, "meta.k8s.io/v1")))
 	}
 	wire := &wireDeleteOptions{}
-	if err := json.Unmarshal(bytes.TrimSpace(data), wire); err != nil {
+	if err := json.Unmarshal(doc.data, wire); err != nil {
 		return nil, apierrors.BadRequest(err.Error())
 	}
 	return wire, nil

@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"strconv"
+	"time"
 
 	"orrery/internal/apiserver/negotiation"
 	"orrery/internal/apiserver/registry"
@@ -71,7 +73,8 @@ func (f *framing) appendBookmark(event registry.Event) {
 		f.buffer = append(f.buffer, f.apiVersion()...)
 		f.buffer = append(f.buffer, `","metadata":{"resourceVersion":"`...)
 		f.buffer = strconv.AppendUint(f.buffer, event.Version, 10)
-		f.buffer = append(f.buffer, `"},"columnDefinitions":null,"rows":[{"cells":[],"object":`...)
+		f.buffer = append(f.buffer, `"},"columnDefinitions":null,"rows":[{"cells":`...)
+		f.buffer = append(append(f.buffer, f.emptyCells()...), `,"object":`...)
 		defer func() { f.buffer = append(f.buffer, "}]}"...) }()
 	}
 	f.buffer = append(f.buffer, `{"kind":"`...)
@@ -85,6 +88,22 @@ func (f *framing) appendBookmark(event registry.Event) {
 		f.buffer = append(f.buffer, `,"annotations":{"`+api.InitialEventsAnnotation+`":"true"}`...)
 	}
 	f.buffer = append(f.buffer, "}}"...)
+}
+
+// emptyCells are the cells of an object that has nothing.
+func (f *framing) emptyCells() []byte {
+	cells := []any{"", "<unknown>"}
+	if f.def.Columns != nil {
+		cells = cells[:0]
+		for _, column := range f.def.Columns {
+			cells = append(cells, column.Cell(&api.Unstructured{Object: map[string]any{}}, time.Now()))
+		}
+	}
+	data, err := json.Marshal(cells)
+	if err != nil {
+		return []byte("[]")
+	}
+	return data
 }
 
 // errorFrame is the event that ends a watch with a refusal.

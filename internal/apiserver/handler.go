@@ -57,7 +57,7 @@ var errPanicked = errors.New("the server has a defect: a handler panicked; see i
 
 // serve answers the request, or returns why not.
 func (x *exchange) serve() error {
-	user, err := x.server.authenticator.Authenticate(x.r)
+	user, err := x.server.authenticate(x.r)
 	if err != nil {
 		return apierrors.Unauthorized()
 	}
@@ -65,11 +65,12 @@ func (x *exchange) serve() error {
 		return err
 	}
 	x.server.trace.requestStarted(x.describe())
+	if refused := x.server.authorize(x.user, x.fault()); refused != nil {
+		x.w.Header().Set("X-Content-Type-Options", "nosniff")
+		return refused
+	}
 	if x.isExempt() {
 		return x.route()
-	}
-	if refused := x.server.faults.Authorize(x.fault()); refused != nil {
-		return refused
 	}
 	if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
 		return refused

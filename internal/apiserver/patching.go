@@ -1,9 +1,9 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"mime"
 	"net/http"
-	"strings"
 
 	"orrery/internal/apiserver/apierrors"
 	"orrery/internal/apiserver/negotiation"
@@ -27,6 +27,11 @@ func (x *exchange) servePatch(t registry.Target) error {
 	parameters, err := writeOptions(x.query, "PatchOptions")
 	if err != nil {
 		return err
+	}
+	if x.query.Has("force") {
+		return apierrors.Invalid("meta.k8s.io", "PatchOptions", "", []apierrors.FieldError{{
+			Type: apierrors.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
+		}})
 	}
 	data, err := x.readBody()
 	if err != nil {
@@ -58,7 +63,7 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 
 const (
 	noApply          = "server-side apply is not built into this server: use a merge patch, a strategic merge patch or a JSON patch (kubectl apply without --server-side)"
-	customPatchTypes = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json"
+	customPatchTypes = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
 )
 
 // change is what a patch does to an object. It is called again when somebody else was faster.
@@ -71,28 +76,54 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 		if err != nil {
 			return nil, err
 		}
-		validation := parameters.validation
-		if validation == warnOfFields && warned {
-			validation = ignoreFields
-		}
-		warned = true
-		if err := x.checkPatched(tree, data, kind, want, t, validation); err != nil {
+		if err := x.checkPatched(tree, data, kind, want, t, parameters.validation, !warned); err != nil {
 			return nil, err
 		}
+		warned = true
 		return &api.Unstructured{Object: tree}, nil
 	}
 }
 
-// checkPatched looks at what a patch has made. A patch can change neither kind nor version.
-func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
+// checkPatched looks at what a patch has made. A patch can change neither kind nor version, and what is wrong with the result is wrong
+// with the patch.
+func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation, warn bool) error {
 	document := api.Unstructured{Object: tree}
-	if document.GetKind() != want.Kind || document.GetAPIVersion() != gvOf(want).String() {
-		return apierrors.BadRequest(strings.Join([]string{
-			document.GetKind(), " in version \"", document.GetAPIVersion(), "\" cannot be handled as a ", want.Kind,
-			": the patch must not change kind or apiVersion"}, ""))
+	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
+	if kind != api.JSONPatchType { // a list of operations has no fields of the object
+		doc.duplicates = schema.Duplicates(data)
 	}
-	if kind == api.JSONPatchType {
-		data = nil // a list of operations has no fields of the object
+	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
+		return x.badPatch(tree, x.otherKind(tree, doc, want))
 	}
-	return x.checkFields(tree, data, want, t, validation)
+	misfit, mistakes := findings(tree, doc, t)
+	switch {
+	case misfit != nil:
+		return x.badPatch(tree, misfit.Error())
+	case len(mistakes) > 0 && validation == strictFields:
+		return x.badPatch(tree, strictSentence(mistakes))
+	case validation == warnOfFields && warn:
+		x.warn(mistakes)
+	}
+	return nil
+}
+
+// otherKind says what is wrong with a patch that changes the kind: the original reads the result as one of the new kind first.
+func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVersionKind) string {
+	gv, _ := api.ParseGroupVersion(doc.apiVersion)
+	t, _ := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})
+	if misfit := t.Check(tree).TypeError; misfit != nil {
+		return misfit.Error()
+	}
+	return x.kindMismatch(doc.kind, doc.apiVersion, want)
+}
+
+// badPatch refuses a patch for what it has made.
+func (x *exchange) badPatch(tree map[string]any, sentence string) error {
+	made, err := json.Marshal(tree)
+	if err != nil {
+		return apierrors.InternalError(err)
+	}
+	return apierrors.Invalid("", "", "", []apierrors.FieldError{{
+		Type: apierrors.FieldInvalid, Field: "patch", Value: string(made), Detail: sentence,
+	}})
 }

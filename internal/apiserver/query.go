@@ -54,6 +54,27 @@ func listOptions(query url.Values) (api.ListOptions, error) {
 	return o, nil
 }
 
+// watchOptions reads the query of a watch. The original tells sendInitialEvents=false from its absence: the former is a watch that
+// begins now even if no version is named, and subject to the same rules as true.
+func (x *exchange) watchOptions() (api.ListOptions, error) {
+	o, err := listOptions(x.query)
+	o.Continue = "" // means nothing to a watch
+	if err != nil || o.SendInitialEvents || !x.query.Has("sendInitialEvents") {
+		return o, err
+	}
+	if o.ResourceVersionMatch != api.MatchNotOlderThan {
+		return o, apierrors.Invalid("meta.k8s.io", "ListOptions", "", []apierrors.FieldError{{
+			Type: apierrors.FieldForbidden, Field: "resourceVersionMatch",
+			Detail: "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+		}})
+	}
+	o.ResourceVersionMatch = ""
+	if o.ResourceVersion == "" || o.ResourceVersion == "0" {
+		o.ResourceVersion = strconv.FormatUint(x.server.store.Version(), 10)
+	}
+	return o, nil
+}
+
 // checkTimeout looks at the parameter with which a client bounds a request. Requests take no time here, so it is enough that it can
 // be read.
 func checkTimeout(query url.Values) error {
@@ -81,14 +102,12 @@ type writeParameters struct {
 	dryRun     bool
 	validation fieldValidation
 	manager    string
-	force      bool
 }
 
 // writeOptions reads the query of a write. kind is that of the options, for the refusal: "CreateOptions".
 func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	p := writeParameters{
 		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
-		force: flag(query, "force"),
 	}
 	var wrong []apierrors.FieldError
 	var err *apierrors.FieldError

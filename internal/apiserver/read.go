@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"orrery/internal/apiserver/apierrors"
 	"orrery/internal/apiserver/negotiation"
 	"orrery/internal/apiserver/registry"
 	"orrery/internal/apiserver/resources"
@@ -13,11 +14,21 @@ import (
 
 // represent agrees on how objects of a resource are sent.
 func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules) (representation, error) {
-	rules.Convert = true
+	rules.Convert, rules.Custom = true, def.Custom
 	if err := x.negotiate(rules); err != nil {
 		return representation{}, err
 	}
-	return representation{def: def, form: x.form, include: x.query.Get("includeObject")}, nil
+	include := x.query.Get("includeObject")
+	switch include {
+	case "", "Metadata", "Object", "None":
+	default:
+		if x.form.As == negotiation.Table {
+			return representation{}, apierrors.BadRequest("Unable to convert to Table as requested: " + apierrors.FieldError{
+				Type: apierrors.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
+			}.Error())
+		}
+	}
+	return representation{def: def, form: x.form, include: include}, nil
 }
 
 // serveGet answers a get, of an object or its status.

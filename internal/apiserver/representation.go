@@ -95,11 +95,22 @@ func (r representation) head(metadata api.ListMeta) []byte {
 	if r.form.As != "" {
 		kind = string(negotiation.PartialObjectMetadataList)
 	}
-	meta, err := json.Marshal(metadata)
+	var document any = metadata
+	if r.def.Custom && r.form.As == "" {
+		document = customListMeta{metadata.Continue, metadata.RemainingItemCount, metadata.ResourceVersion}
+	}
+	meta, err := json.Marshal(document)
 	if err != nil { // strings and a number
 		panic(err)
 	}
 	return fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,"metadata":%s,"items":[`, kind, r.apiVersion(), meta)
+}
+
+// customListMeta is api.ListMeta as it is written for custom resources.
+type customListMeta struct {
+	Continue           string `json:"continue"`
+	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
+	ResourceVersion    string `json:"resourceVersion"`
 }
 
 // internalType is the Go type of the original that a refusal names.

@@ -89,7 +89,7 @@ func (x *exchange) reviewAccess(user string, question *api.Unstructured) (map[st
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
 		asked.Watch = asked.Verb == "watch"
 	}
-	if refused := x.server.faults.Authorize(asked); refused != nil {
+	if refused := x.server.authorize(User{Name: user}, asked); refused != nil {
 		return map[string]any{"allowed": false, "reason": refused.Status.Message}, nil
 	}
 	return map[string]any{"allowed": true}, nil

@@ -70,6 +70,11 @@ func (x *exchange) changeScale(t registry.Target) error {
 		return err
 	}
 	var changed *store.Object
+	if kind == "" && wanted.NestedInt64("spec", "replicas") < 0 {
+		return apierrors.Invalid(scaleKind.Group, scaleKind.Kind, t.Name, []apierrors.FieldError{{
+			Type: apierrors.FieldInvalid, Field: "spec.replicas", Value: wanted.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
+		}})
+	}
 	if kind == "" {
 		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
 	} else {

@@ -28,7 +28,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	options, err := listOptions(x.query)
+	options, err := x.watchOptions()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,54 +28,131 @@ func toYAML(document []byte) []byte {
 	return out.Bytes()
 }
 
-// fromYAML turns a YAML document into JSON. Keys that are not strings are written as such. The parser bounds how much aliases may
-// blow a document up.
-func fromYAML(data []byte) ([]byte, error) {
-	var value any
-	if err := yaml.Unmarshal(data, &value); err != nil {
-		return nil, err
+// fromYAML turns a YAML document into JSON. A key that comes twice in a map is a mistake that is told; the last one counts.
+func fromYAML(data []byte) (document []byte, duplicates []string, err error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(data, &root); err != nil {
+		return nil, nil, err
 	}
-	converted, err := yamlValue(value, 0)
+	if root.Kind == 0 { // nothing but comments
+		return []byte("null"), nil, nil
+	}
+	reader := yamlReader{budget: largestYAML}
+	value, err := reader.value(&root, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return json.Marshal(converted)
+	if len(reader.duplicates) > 0 {
+		duplicates = []string{"yaml: unmarshal errors:\n  " + strings.Join(reader.duplicates, "\n  ")}
+	}
+	document, err = json.Marshal(value)
+	return document, duplicates, err
 }
 
-// deepestYAML is how deep a document may nest: as deep as the JSON decoder lets it.
-const deepestYAML = 10000
+// The bounds of a document: how deep it may nest, as deep as JSON may, and how many values it may have when all aliases are written
+// out. A document without aliases cannot have as many.
+const (
+	deepestYAML = 10000
+	largestYAML = 4 << 20
+)
 
-func yamlValue(value any, depth int) (any, error) {
+var (
+	errYAMLDepth = errors.New("yaml: exceeded max depth")
+	errYAMLSize  = errors.New("yaml: document contains excessive aliasing")
+)
+
+// yamlReader turns nodes into what JSON has.
+type yamlReader struct {
+	budget     int
+	duplicates []string
+}
+
+func (y *yamlReader) value(node *yaml.Node, depth int) (any, error) {
+	if y.budget--; y.budget < 0 {
+		return nil, errYAMLSize
+	}
 	if depth > deepestYAML {
-		return nil, fmt.Errorf("exceeded max depth")
+		return nil, errYAMLDepth
 	}
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			converted, err := yamlValue(inner, depth+1)
+	switch node.Kind {
+	case yaml.DocumentNode:
+		return y.value(node.Content[0], depth+1)
+	case yaml.AliasNode:
+		return y.value(node.Alias, depth+1)
+	case yaml.MappingNode:
+		return y.mapping(node, depth)
+	case yaml.SequenceNode:
+		list := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			value, err := y.value(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			v[key] = converted
+			list = append(list, value)
 		}
-	case map[any]any:
-		out := make(map[string]any, len(v))
-		for key, inner := range v {
-			converted, err := yamlValue(inner, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out[fmt.Sprint(key)] = converted
+		return list, nil
+	}
+	return y.scalar(node)
+}
+
+func (y *yamlReader) scalar(node *yaml.Node) (any, error) {
+	if node.ShortTag() == "!!timestamp" || node.ShortTag() == "!!binary" {
+		return node.Value, nil // JSON has no such types
+	}
+	var value any
+	err := node.Decode(&value)
+	return value, err
+}
+
+func (y *yamlReader) mapping(node *yaml.Node, depth int) (any, error) {
+	out := make(map[string]any, len(node.Content)/2)
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if key.ShortTag() == "!!merge" {
+			merged = append(merged, node.Content[i+1])
+			continue
 		}
-		return out, nil
-	case []any:
-		for i, inner := range v {
-			converted, err := yamlValue(inner, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			v[i] = converted
+		if key.Kind != yaml.ScalarNode {
+			return nil, fmt.Errorf("yaml: line %d: a key must be a plain value", key.Line)
+		}
+		if _, taken := out[key.Value]; taken {
+			y.duplicates = append(y.duplicates, fmt.Sprintf("line %d: key %q already set in map", key.Line, key.Value))
+		}
+		value, err := y.value(node.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[key.Value] = value
+	}
+	for _, from := range merged {
+		if err := y.merge(out, from, depth+1); err != nil {
+			return nil, err
 		}
 	}
-	return value, nil
+	return out, nil
+}
+
+// merge adds what a map refers to with "<<" and does not have itself.
+func (y *yamlReader) merge(out map[string]any, from *yaml.Node, depth int) error {
+	value, err := y.value(from, depth)
+	if err != nil {
+		return err
+	}
+	sources, isList := value.([]any)
+	if !isList {
+		sources = []any{value}
+	}
+	for _, source := range sources {
+		fields, ok := source.(map[string]any)
+		if !ok {
+			return fmt.Errorf("yaml: line %d: map merge requires map or sequence of maps as the value", from.Line)
+		}
+		for key, inner := range fields {
+			if _, taken := out[key]; !taken {
+				out[key] = inner
+			}
+		}
+	}
+	return nil
 }

@@ -1,6 +1,11 @@
 package discovery
 
-import "orrery/restclient/api"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+
+	"orrery/restclient/api"
+)
 
 // versionsDocument is api.APIVersions with the address that the original tells.
 type versionsDocument struct {
@@ -34,22 +39,44 @@ func legacyGroup(g group) api.APIGroup {
 	return entry
 }
 
-func resourceList(gv api.GroupVersion, v version) api.APIResourceList {
-	list := api.APIResourceList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []api.APIResource{}}
+func resourceList(gv api.GroupVersion, v version) legacyList {
+	list := legacyList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []legacyResource{}}
 	if gv.Group == "" {
 		list.APIVersion = "" // so it is in the original
 	}
 	for _, r := range v.resources {
-		list.Resources = append(list.Resources, api.APIResource{
-			Name: r.plural, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
-			Verbs: r.verbs, ShortNames: r.shortNames, Categories: r.categories,
+		list.Resources = append(list.Resources, legacyResource{
+			APIResource: api.APIResource{
+				Name: r.plural, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
+				Verbs: r.verbs, ShortNames: r.shortNames, Categories: r.categories,
+			},
+			StorageVersionHash: r.storageHash,
 		})
 		for _, s := range r.subresources {
-			list.Resources = append(list.Resources, api.APIResource{
+			list.Resources = append(list.Resources, legacyResource{APIResource: api.APIResource{
 				Name: r.plural + "/" + s.Name, Namespaced: r.namespaced,
 				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
-			})
+			}})
 		}
 	}
 	return list
+}
+
+// legacyList and legacyResource are api.APIResourceList with the hash by which a migration of stored objects sees that the version
+// in the store has changed.
+type legacyList struct {
+	api.TypeMeta `json:",inline"`
+	GroupVersion string           `json:"groupVersion"`
+	Resources    []legacyResource `json:"resources"`
+}
+
+type legacyResource struct {
+	api.APIResource
+	StorageVersionHash string `json:"storageVersionHash,omitempty"`
+}
+
+// storageHash is that hash: of the version in which objects are stored.
+func storageHash(group, version, kind string) string {
+	sum := sha256.Sum256([]byte(group + "/" + version + "/" + kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
 }

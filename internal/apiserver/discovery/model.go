@@ -22,6 +22,7 @@ type version struct {
 type resource struct {
 	plural, singular, kind string
 	namespaced             bool
+	storageHash            string
 	verbs                  []string
 	shortNames, categories []string
 	subresources           []resources.Subresource
@@ -52,12 +53,20 @@ func fromCatalogue(g resources.Group) group {
 		for _, d := range v.Definitions {
 			made.resources = append(made.resources, resource{
 				plural: d.Plural, singular: d.Singular, kind: d.Kind, namespaced: d.Namespaced,
-				verbs: d.VerbList(), shortNames: d.ShortNames, categories: d.Categories, subresources: Subresources(d),
+				storageHash: storageHash(d.Group, d.Versions[0], d.Kind), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: Subresources(d),
 			})
 		}
 		out.versions = append(out.versions, made)
 	}
 	return out
+}
+
+// verbs are those of a resource in the order of the original, which has one of its own for custom resources.
+func verbs(d *resources.Definition) []string {
+	if d.Custom && d.Verbs == nil {
+		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	}
+	return d.VerbList()
 }
 
 // withStale marks a group version, or adds it.

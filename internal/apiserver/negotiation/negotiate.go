@@ -18,6 +18,8 @@ const (
 type Rules struct {
 	// Convert: the endpoint's objects can be had as tables and as metadata alone.
 	Convert bool
+	// Custom: the resource is not one of the original's own, and its requests do not pass the router that refuses unknown types.
+	Custom bool
 	// Stream: the answer is a watch, which there is only in JSON.
 	Stream bool
 }
@@ -46,7 +48,7 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 		}
 	}
 	switch {
-	case !known && !rules.Stream:
+	case !known && !rules.Stream && !rules.Custom:
 		return Form{Pretty: pretty}, UnknownTypes
 	case rules.Stream:
 		return form, UnknownStream
@@ -57,7 +59,7 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 // kindOf tells whether this server has the media type, and whether it is YAML.
 func kindOf(mediaType string) (yaml, ok bool) {
 	switch mediaType {
-	case "*/*", "application/*", "application/json":
+	case "*/*", "application/json":
 		return false, true
 	case "application/yaml":
 		return true, true

@@ -23,7 +23,8 @@ func TestForms(t *testing.T) {
 	}{
 		{accept: ""},
 		{accept: "*/*"},
-		{accept: "application/*"},
+		{accept: "application/*", refusal: negotiation.UnknownTypes},
+		{accept: "application/*", rules: negotiation.Rules{Custom: true}, refusal: negotiation.UnknownForms},
 		{accept: "application/json"},
 		{accept: "Application/JSON; charset=utf-8"},
 		{accept: "application/yaml", want: negotiation.Form{YAML: true}},
