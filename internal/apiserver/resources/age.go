@@ -23,7 +23,7 @@ const (
 // only while it says something.
 func humanDuration(d time.Duration) string {
 	switch {
-	case d < -time.Second:
+	case d <= -2*time.Second:
 		return "<invalid>"
 	case d < 0:
 		return "0s"
