@@ -70,23 +70,34 @@ func (x *exchange) changeScale(t registry.Target) error {
 		return err
 	}
 	var changed *store.Object
-	if kind == "" && wanted.NestedInt64("spec", "replicas") < 0 {
-		return apierrors.Invalid(scaleKind.Group, scaleKind.Kind, t.Name, []apierrors.FieldError{{
-			Type: apierrors.FieldInvalid, Field: "spec.replicas", Value: wanted.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
-		}})
-	}
 	if kind == "" {
+		if err := checkScale(wanted, t.Name); err != nil {
+			return err
+		}
 		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
 	} else {
 		changed, err = x.server.registry.Patch(x.r.Context(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
 			tree, err := patch.Apply(kind, current.Object, data, scaleType)
-			return &api.Unstructured{Object: tree}, err
+			if err != nil {
+				return nil, err
+			}
+			scale := &api.Unstructured{Object: tree}
+			return scale, checkScale(scale, t.Name)
 		}, x.writeOptions(parameters))
 	}
 	if err != nil {
 		return err
 	}
 	return x.sendJSON(http.StatusOK, t.Definition.ScaleOf(changed.Decode()))
+}
+
+func checkScale(scale *api.Unstructured, name string) error {
+	if scale.NestedInt64("spec", "replicas") >= 0 {
+		return nil
+	}
+	return apierrors.Invalid(scaleKind.Group, scaleKind.Kind, name, []apierrors.FieldError{{
+		Type: apierrors.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
+	}})
 }
 
 // serveEviction answers a request to end a pod. There are no disruption budgets here, so it is a delete.

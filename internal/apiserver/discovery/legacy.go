@@ -75,8 +75,17 @@ type legacyResource struct {
 	StorageVersionHash string `json:"storageVersionHash,omitempty"`
 }
 
+// storedAs are the types that the original stores in another version than the one it serves first.
+var storedAs = map[[2]string][2]string{
+	{"events.k8s.io", "Event"}:                           {"", "v1"},
+	{"apiextensions.k8s.io", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1"},
+}
+
 // storageHash is that hash: of the version in which objects are stored.
 func storageHash(group, version, kind string) string {
+	if stored, ok := storedAs[[2]string{group, kind}]; ok {
+		group, version = stored[0], stored[1]
+	}
 	sum := sha256.Sum256([]byte(group + "/" + version + "/" + kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }

@@ -21,7 +21,8 @@ var actions = map[api.GroupVersionResource][]resources.Subresource{
 	},
 }
 
-// Subresources returns everything that a resource has below its objects, sorted by name.
+// Subresources returns everything that a resource has below its objects, sorted by name; of a custom resource the status first, as
+// the original lists them.
 func Subresources(d *resources.Definition) []resources.Subresource {
 	all := d.Subresources()
 	for _, action := range actions[d.Resource()] {
@@ -30,5 +31,8 @@ func Subresources(d *resources.Definition) []resources.Subresource {
 		}
 	}
 	slices.SortFunc(all, func(a, b resources.Subresource) int { return cmp.Compare(a.Name, b.Name) })
+	if d.Custom {
+		slices.Reverse(all) // there is nothing but scale and status
+	}
 	return all
 }
