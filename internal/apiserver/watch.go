@@ -36,7 +36,11 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		options.FieldSelector = and(options.FieldSelector, "metadata.name="+t.Name)
 		t.Name = ""
 	}
-	watch, err := x.server.registry.Watch(t, options)
+	begin := x.server.registry.Watch
+	if x.query.Has("sendInitialEvents") && !options.SendInitialEvents {
+		begin = x.server.registry.WatchChanges
+	}
+	watch, err := begin(t, options)
 	expired := refusedAsExpired(err)
 	if err != nil && expired == nil {
 		return err

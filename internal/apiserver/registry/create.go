@@ -26,6 +26,9 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return r.create(ctx, t.named(o.GetName()), o, w)
 	}
 	base := o.NestedString("metadata", "generateName")
+	if err := r.mayCreate(t.named(base)); err != nil {
+		return nil, err // names are made up later
+	}
 	for attempt := 1; ; attempt++ {
 		one := o.DeepCopy()
 		name := generateName(base)

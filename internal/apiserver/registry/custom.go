@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/internal/apiserver/apierrors"
@@ -20,13 +21,14 @@ func (r *Registry) customTarget(name string) Target {
 }
 
 // customPlace tells whether objects of a custom resource may be created: not while the resource is being removed.
-func (r *Registry) customPlace(d *resources.Definition, get func(prefix string, key store.Key) (*store.Object, bool)) error {
+func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) (*store.Object, bool)) error {
+	d := t.Definition
 	crd, ok := get(r.customResources.Prefix, store.Key{Name: d.Qualified()})
 	switch {
 	case !ok:
 		return apierrors.ResourceNotFound()
 	case crd.Deleting:
-		return apierrors.Forbidden(d.Group, d.Plural, "", "create not allowed while custom resource definition is terminating")
+		return apierrors.Forbidden(d.Group, d.Plural, t.Name, "create not allowed while custom resource definition is terminating")
 	}
 	return nil
 }
@@ -39,13 +41,17 @@ func (r *Registry) syncCustom(name string) {
 	t := r.customTarget(name)
 	current, ok := r.collection(t).Get(t.key())
 	if !ok {
-		if d, served := r.servedAs(name); served {
-			r.catalog.RemoveCustom(name)
-			r.store.Drop(d.Prefix)
-		}
+		r.catalog.RemoveCustom(name)
+		r.store.Drop(resources.CustomPrefix(name))
+		r.acceptOthers(name)
 		return
 	}
-	crd := current.Decode()
+	r.accept(t, current.Decode())
+	r.acceptOthers(name)
+}
+
+// accept serves a custom resource, unless its names are taken.
+func (r *Registry) accept(t Target, crd *api.Unstructured) {
 	reason, message := r.namesConflict(crd)
 	if reason == "" {
 		if err := r.catalog.PutCustom(crd); err != nil {
@@ -55,14 +61,30 @@ func (r *Registry) syncCustom(name string) {
 	r.amend(t, func(o *api.Unstructured) bool { return setNames(o, reason, message) })
 }
 
-// servedAs returns the definition that a CustomResourceDefinition has given the catalog.
-func (r *Registry) servedAs(name string) (*resources.Definition, bool) {
-	for _, d := range r.catalog.All() {
-		if d.Custom && d.Qualified() == name {
-			return d, true
-		}
+// acceptOthers looks again at the definitions of the same group whose names were taken: perhaps they are free now.
+func (r *Registry) acceptOthers(name string) {
+	_, group, _ := strings.Cut(name, ".")
+	view, err := r.store.Collection(r.customResources.Prefix).View(0)
+	if err != nil {
+		return
 	}
-	return nil, false
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		if _, other, _ := strings.Cut(o.Key.Name, "."); other == group && o.Key.Name != name {
+			if crd := o.Decode(); refusedNames(crd) {
+				r.accept(r.customTarget(o.Key.Name), crd)
+			}
+		}
+		return true
+	})
+}
+
+// refusedNames tells whether the names of a definition were taken when it was looked at last.
+func refusedNames(crd *api.Unstructured) bool {
+	conditions, _ := crd.Nested("status", "conditions").([]any)
+	return slices.ContainsFunc(conditions, func(one any) bool {
+		condition, _ := one.(map[string]any)
+		return condition["type"] == "NamesAccepted" && condition["status"] == string(api.ConditionFalse)
+	})
 }
 
 // namesConflict looks for another resource of the group that has one of the names already: names are what kubectl and
@@ -162,7 +184,11 @@ func (r *Registry) emptyCustom(ctx context.Context, t Target) {
 	r.amend(t, func(o *api.Unstructured) bool {
 		return setCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 	})
-	if d, served := r.servedAs(t.Name); served {
+	crd, ok := r.collection(t).Get(t.key())
+	if !ok {
+		return
+	}
+	if d, err := resources.StoredAs(crd.Decode()); err == nil { // there are no objects without a version to store them in
 		all := Target{Definition: d, Version: d.Version}
 		// It cannot be refused: nobody is asked, and there are no preconditions. Should ctx end, a DELETE of the objects or of
 		// the definition goes on where this stopped.
@@ -179,10 +205,8 @@ func (r *Registry) finishCustom(ctx context.Context, name string) {
 	if !ok || !crd.Deleting {
 		return
 	}
-	if d, served := r.servedAs(name); served {
-		if left, err := r.store.Collection(d.Prefix).View(0); err == nil && left.Len("") > 0 {
-			return
-		}
+	if left, err := r.store.Collection(resources.CustomPrefix(name)).View(0); err == nil && left.Len("") > 0 {
+		return
 	}
 	for {
 		old, ok := r.collection(t).Get(t.key())

@@ -52,8 +52,8 @@ func (r *Registry) guard(t Target) store.Guard {
 }
 
 func (r *Registry) place(t Target, get func(prefix string, key store.Key) (*store.Object, bool)) error {
-	if d := t.Definition; d.Custom {
-		if err := r.customPlace(d, get); err != nil {
+	if t.Definition.Custom {
+		if err := r.customPlace(t, get); err != nil {
 			return err
 		}
 	}

@@ -9,19 +9,21 @@ import (
 
 // syncService makes the catalog say what an APIService says: a version of a group that another server is to serve. There
 // is no other server here, so that the group is in discovery and does not answer, which is how a namespace gets stuck:
-// "apiservice 出问题了" (the second article, section 五).
+// "apiservice 出问题了" (the second article, section 五). The group must not vanish for a moment while its APIService changes: a
+// controller that looks right then believes that it has seen everything, and finalizes.
 func (r *Registry) syncService(name string) {
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
 	t := Target{Definition: r.services, Version: r.services.Version, Name: name}
-	r.forgetService(t)
 	current, ok := r.collection(t).Get(t.key())
 	if !ok {
+		r.forgetService(t)
 		return
 	}
 	o := current.Decode()
 	service, remote := o.Nested("spec", "service").(map[string]any)
 	if !remote {
+		r.forgetService(t)
 		r.amend(t, func(o *api.Unstructured) bool {
 			return setCondition(o, "Available", api.ConditionTrue, "Local", "Local APIServices are always available")
 		})

@@ -63,9 +63,9 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 	}
 }
 
-// createOnUpdate is an update of an object that does not exist.
+// createOnUpdate is an update of an object that does not exist. That of a status creates as well, in the real server too.
 func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
-	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" {
+	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" && t.Subresource != "status" {
 		return nil, t.notFound()
 	}
 	if uid := o.GetUID(); uid != "" {
@@ -186,8 +186,8 @@ func (r *Registry) mayGo(d *resources.Definition, next, current *api.Unstructure
 	if d == r.namespaces {
 		return namespaceMayGo(next)
 	}
-	grace, marked := wholeNumber(current.Nested("metadata", "deletionGracePeriodSeconds"))
-	return marked && grace == 0 && len(next.GetFinalizers()) == 0
+	grace, _ := wholeNumber(current.Nested("metadata", "deletionGracePeriodSeconds")) // a definition is marked without it
+	return current.GetDeletionTimestamp() != nil && grace == 0 && len(next.GetFinalizers()) == 0
 }
 
 // removeInstead removes an object whose new state has no finalizers left. What is removed is the old state; the answer is

@@ -219,6 +219,14 @@ func TestPatchRefuses(t *testing.T) {
 	}
 	_, err := w.patch(w.cm("nope"), `{}`)
 	refused(t, err, 404, `configmaps "nope" not found`)
+	w.make(w.ns(""), `{"metadata":{"name":"gone"}}`)
+	w.make(w.at("configmaps", "gone", ""), `{"metadata":{"name":"left"}}`)
+	w.delete(w.ns("gone"), api.DeleteOptions{})
+	_, err = w.update(w.ns("gone", "finalize"), `{"metadata":{"name":"gone"}}`)
+	require.NoError(t, err)
+	_, err = w.patch(w.at("configmaps", "gone", "left"), `{}`)
+	refused(t, err, 404, `namespaces "gone" not found`)
+	w.delete(w.at("configmaps", "gone", "left"), api.DeleteOptions{})
 	broken := fmt.Errorf("the patch does not apply")
 	_, err = w.Patch(ctx, w.cm("a"), func(*api.Unstructured) (*api.Unstructured, error) { return nil, broken }, none)
 	assert.ErrorIs(t, err, broken)
@@ -306,8 +314,10 @@ func TestStatusAndScaleAreAddressesOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, int64(5), w.get(deployment()).NestedInt64("spec", "replicas"))
 
-	_, err = w.update(w.at("leases.coordination.k8s.io", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
-	assert.True(t, api.IsNotFound(err), "only the object itself is created by an update")
+	_, err = w.update(w.at("deployments.apps", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
+	assert.True(t, api.IsNotFound(err), "%v", err)
+	_, err = w.update(w.at("services", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
+	refused(t, err, 422, `Service "none" is invalid: spec.ports: Required value`)
 }
 
 // Events are the same objects in two groups, with other field names.

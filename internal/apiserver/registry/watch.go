@@ -41,17 +41,37 @@ func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := invalidOptions(checkWatchOptions(o)); err != nil {
+	if err := invalidOptions(checkWatchOptions(o, false)); err != nil {
 		return nil, err
 	}
+	return r.watch(t, o, selected, o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0")
+}
+
+// WatchChanges begins a watch that was asked for with sendInitialEvents=false: even without a version it begins with the
+// next change.
+func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
+	selected, err := t.selects(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := invalidOptions(checkWatchOptions(o, true)); err != nil {
+		return nil, err
+	}
+	return r.watch(t, o, selected, false)
+}
+
+func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withState bool) (*Watch, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
 		return nil, apierrors.Unclassified(err.Error())
 	}
 	w := &Watch{selected: selected}
-	if asked == 0 || o.SendInitialEvents {
+	switch {
+	case withState:
 		err = r.watchFromState(t, w, asked, o)
-	} else {
+	case asked == 0:
+		err = r.watchFrom(t, w, r.store.Version())
+	default:
 		err = r.watchFrom(t, w, asked)
 	}
 	if errors.Is(err, store.ErrDropped) {
@@ -195,20 +215,23 @@ func (w *Watch) Progress() (version uint64, upToDate bool) {
 	return max(version, w.after), upToDate
 }
 
-// checkWatchOptions says which combinations a watch must not have.
-func checkWatchOptions(o api.ListOptions) []apierrors.FieldError {
+// checkWatchOptions says which combinations a watch must not have. withoutState is an explicit sendInitialEvents=false.
+func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldError {
 	const match = "resourceVersionMatch"
 	var errs []apierrors.FieldError
 	forbid := func(detail string) {
 		errs = append(errs, apierrors.FieldError{Type: apierrors.FieldForbidden, Field: match, Detail: detail})
 	}
+	explicit := o.SendInitialEvents || withoutState
 	switch {
-	case o.SendInitialEvents && o.ResourceVersionMatch != api.MatchNotOlderThan:
+	case explicit && o.ResourceVersionMatch != api.MatchNotOlderThan:
 		forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-	case !o.SendInitialEvents && o.ResourceVersionMatch != "":
+	case !explicit && o.ResourceVersionMatch != "":
 		forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
 	}
-	if o.Continue != "" {
+	// A watch without a version is one with initial events, by default, and then it has a match as well.
+	matches := o.ResourceVersionMatch != "" || o.ResourceVersion == "" || o.ResourceVersion == "0"
+	if o.Continue != "" && matches {
 		forbid("resourceVersionMatch is forbidden when continue is provided")
 	}
 	if o.ResourceVersionMatch != "" && o.ResourceVersionMatch != api.MatchNotOlderThan {

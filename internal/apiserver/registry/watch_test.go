@@ -73,6 +73,7 @@ func TestWatchBegins(t *testing.T) {
 		"with a list, without bookmarks": {
 			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: fmt.Sprint(base + 1)}, present,
 		},
+		"a page is not for watches":  {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
 		"a limit is not for watches": {api.ListOptions{Limit: 1}, present},
 		"a selection":                {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
 	} {
@@ -114,6 +115,24 @@ func TestWatchRefuses(t *testing.T) {
 			refused(t, err, c.code, c.message)
 		})
 	}
+}
+
+func TestWatchesWithoutABeginning(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(1)
+	for _, version := range []string{"", "0", fmt.Sprint(w.store.Version())} {
+		watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: version, AllowWatchBookmarks: true})
+		require.NoError(t, err)
+		assert.Empty(t, read(t, watch))
+	}
+	watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan})
+	require.NoError(t, err)
+	w.make(w.cm(""), `{"metadata":{"name":"next"}}`)
+	assert.Len(t, read(t, watch), 1)
+	_, err = w.WatchChanges(w.cm(""), api.ListOptions{})
+	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`)
+	_, err = w.WatchChanges(w.cm(""), api.ListOptions{LabelSelector: "a b"})
+	assert.True(t, api.IsBadRequest(err), "%v", err)
 }
 
 // The real server has answered 200 by the time it finds out: these are ERROR events.

@@ -42,6 +42,7 @@ func namespaces() *Definition {
 
 func defaultNamespace(o *api.Unstructured) {
 	labelNamespace(o)
+	made(o.Object, "spec")
 	conditionTimes(child(o.Object, "status"), "lastTransitionTime")
 }
 
