@@ -17,7 +17,8 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	w.makeCronTabs()
 	all := w.at("crontabs.stable.example.com", "default", "")
 	w.make(all, `{"metadata":{"name":"old"}}`)
-	held := w.make(all, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	w.make(all, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	old, held := w.at("crontabs.stable.example.com", "default", "old"), w.at("crontabs.stable.example.com", "default", "held")
 	_, err := w.Patch(ctx, w.crd("crontabs.stable.example.com"), func(o *api.Unstructured) (*api.Unstructured, error) {
 		version := o.Nested("spec", "versions").([]any)[0].(map[string]any)
 		version["served"] = false
@@ -28,9 +29,9 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	require.False(t, served)
 
 	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
-	assert.False(t, w.exists(w.at("crontabs.stable.example.com", "default", "old")))
+	assert.False(t, w.exists(old))
 	assert.True(t, w.exists(w.crd("crontabs.stable.example.com")), "it waits for the object with a finalizer")
-	_, err = w.patch(w.at("crontabs.stable.example.com", "default", "held"), `{"metadata":{"finalizers":null}}`)
+	_, err = w.patch(held, `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")))
 

@@ -33,6 +33,25 @@ func customDefinitions(crd *api.Unstructured) ([]*Definition, error) {
 	return definitions, nil
 }
 
+// StoredAs returns the definition of a custom resource at the version in which its objects are stored, whether that is
+// served or not: what has to be known to delete them.
+func StoredAs(crd *api.Unstructured) (*Definition, error) {
+	spec := child(crd.Object, "spec")
+	for _, version := range items(spec, "versions") {
+		if truth(version, "storage") {
+			return customDefinition(spec, text(version, "name"), version)
+		}
+	}
+	return nil, fmt.Errorf("%s has no version for its objects to be stored in", crd.GetName())
+}
+
+// CustomPrefix returns where the store keeps the objects of the custom resource that a CustomResourceDefinition of this
+// name ("crontabs.stable.example.com") defines.
+func CustomPrefix(crdName string) string {
+	plural, group, _ := strings.Cut(crdName, ".")
+	return "/registry/" + group + "/" + plural
+}
+
 func customDefinition(spec tree, name string, version tree) (*Definition, error) {
 	names, subresources := child(spec, "names"), child(version, "subresources")
 	d := &Definition{
@@ -46,7 +65,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 	if d.Group == "" || d.Plural == "" || d.Kind == "" {
 		return nil, fmt.Errorf("group, plural and kind are needed")
 	}
-	d.Prefix = "/registry/" + d.Group + "/" + d.Plural
+	d.Prefix = CustomPrefix(d.Qualified())
 	if d.Singular == "" {
 		d.Singular = strings.ToLower(d.Kind)
 	}
