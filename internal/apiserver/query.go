@@ -54,27 +54,6 @@ func listOptions(query url.Values) (api.ListOptions, error) {
 	return o, nil
 }
 
-// watchOptions reads the query of a watch. The original tells sendInitialEvents=false from its absence: the former is a watch that
-// begins now even if no version is named, and subject to the same rules as true.
-func (x *exchange) watchOptions() (api.ListOptions, error) {
-	o, err := listOptions(x.query)
-	o.Continue = "" // means nothing to a watch
-	if err != nil || o.SendInitialEvents || !x.query.Has("sendInitialEvents") {
-		return o, err
-	}
-	if o.ResourceVersionMatch != api.MatchNotOlderThan {
-		return o, apierrors.Invalid("meta.k8s.io", "ListOptions", "", []apierrors.FieldError{{
-			Type: apierrors.FieldForbidden, Field: "resourceVersionMatch",
-			Detail: "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-		}})
-	}
-	o.ResourceVersionMatch = ""
-	if o.ResourceVersion == "" || o.ResourceVersion == "0" {
-		o.ResourceVersion = strconv.FormatUint(x.server.store.Version(), 10)
-	}
-	return o, nil
-}
-
 // checkTimeout looks at the parameter with which a client bounds a request. Requests take no time here, so it is enough that it can
 // be read.
 func checkTimeout(query url.Values) error {

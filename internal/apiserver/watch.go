@@ -28,7 +28,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	options, err := x.watchOptions()
+	options, err := listOptions(x.query)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		options.FieldSelector = and(options.FieldSelector, "metadata.name="+t.Name)
 		t.Name = ""
 	}
-	begin := x.server.registry.Watch
+	begin := x.server.registry.Watch // sendInitialEvents=false is not the same as nothing said
 	if x.query.Has("sendInitialEvents") && !options.SendInitialEvents {
 		begin = x.server.registry.WatchChanges
 	}
