@@ -167,12 +167,6 @@ func (x *exchange) warn(sentences []string) {
 	}
 }
 
-// typeOf returns the schema of a resource's objects; nil for custom resources, in which everything fits.
-func typeOf(def *resources.Definition) *schema.Type {
-	t, _ := schema.Builtin().Type(kindOfResource(def))
-	return t
-}
-
 func kindOfResource(def *resources.Definition) api.GroupVersionKind {
 	return api.GroupVersionKind{Group: def.Group, Version: def.Version, Kind: def.Kind}
 }

@@ -96,6 +96,7 @@ func describable(groups []resources.Group) []schema.Resource {
 				described := schema.Resource{
 					GVK: kindOfResource(def), Plural: def.Plural, Singular: def.Singular,
 					Namespaced: def.Namespaced, Verbs: def.Verbs,
+					Custom: def.Custom, Schema: def.Schema,
 				}
 				for _, sub := range discovery.Subresources(def) {
 					described.Subresources = append(described.Subresources, sub.Name)

@@ -68,15 +68,18 @@ const (
 
 // change is what a patch does to an object. It is called again when somebody else was faster.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
-	t := typeOf(def)
+	var merged *schema.Type // a strategic merge patch is for built-in types only
+	if !def.Custom {
+		merged = def.Type
+	}
 	want := kindOfResource(def)
 	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
-		tree, err := patch.Apply(kind, current.Object, data, t)
+		tree, err := patch.Apply(kind, current.Object, data, merged)
 		if err != nil {
 			return nil, err
 		}
-		if err := x.checkPatched(tree, data, kind, want, t, parameters.validation, !warned); err != nil {
+		if err := x.checkPatched(tree, data, kind, want, def.Type, parameters.validation, !warned); err != nil {
 			return nil, err
 		}
 		warned = true

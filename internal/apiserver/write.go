@@ -12,7 +12,7 @@ import (
 
 // readFor reads the object in the body for a write to the resource.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	return x.readObject(kindOfResource(def), typeOf(def), def.Custom, validation)
+	return x.readObject(kindOfResource(def), def.Type, def.Custom, validation)
 }
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {

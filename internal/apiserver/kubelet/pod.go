@@ -39,9 +39,10 @@ func (k *Kubelet) sync(ctx context.Context, key store.Key) error {
 	return nil
 }
 
-// schedule gives a pod the next node that can be reached. A pod that is being deleted needs none any more.
+// schedule gives a pod the next node that can be reached. A pod that is being deleted needs none any more,
+// and one with scheduling gates has to wait for them.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
-	if pod.GetDeletionTimestamp() != nil {
+	if gates, _ := pod.Nested("spec", "schedulingGates").([]any); pod.GetDeletionTimestamp() != nil || len(gates) > 0 {
 		return nil
 	}
 	for range k.nodes {

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"orrery/internal/apiserver/apierrors"
+	"orrery/internal/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -39,6 +40,7 @@ func (d *Definition) complete() {
 	if d.Prefix == "" {
 		d.Prefix = "/registry/" + d.Plural
 	}
+	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
 	stored := api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
 	if d.ToStorage != nil {
 		stored.Group = ""

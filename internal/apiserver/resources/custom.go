@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/internal/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -80,6 +81,8 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 			selector: simpleSteps(text(paths, "labelSelectorPath")),
 		}
 	}
+	d.Schema = child(child(version, "schema"), "openAPIV3Schema")
+	d.Type = schema.Custom(d.Schema)
 	var err error
 	if d.Columns, err = customColumns(version); err != nil {
 		return nil, err
@@ -121,7 +124,7 @@ func (d *Definition) selectable(version tree) {
 	}
 }
 
-// customStrategy is that of all custom resources. Nothing is checked against the schema, and nothing is pruned.
+// customStrategy is that of all custom resources. No value is checked against the schema, and no default taken from it.
 func customStrategy(status bool) Strategy {
 	s := Strategy{
 		PrepareCreate: firstGeneration,

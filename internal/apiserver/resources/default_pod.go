@@ -134,6 +134,8 @@ func volumeDefaults(volume tree) {
 // podStatusDefaults writes the fields of a status that are always there.
 func podStatusDefaults(status tree) {
 	conditionTimes(status, "lastProbeTime", "lastTransitionTime")
+	firstOf(status, "podIP", "podIPs")
+	firstOf(status, "hostIP", "hostIPs")
 	for _, kind := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		for _, c := range items(status, kind) {
 			if c == nil {
@@ -145,6 +147,17 @@ func podStatusDefaults(status tree) {
 				nullable(child(state, "terminated"), "startedAt", "finishedAt")
 			}
 		}
+	}
+}
+
+// firstOf keeps an address and a list of addresses together: the one is the first of the others.
+func firstOf(status tree, one, several string) {
+	address, list := text(status, one), items(status, several)
+	switch {
+	case address == "" && len(list) > 0:
+		status[one] = text(list[0], "ip")
+	case address != "" && (len(list) == 0 || text(list[0], "ip") != address):
+		status[several] = []any{tree{"ip": address}}
 	}
 }
 

@@ -3,6 +3,7 @@ package resources
 import (
 	"slices"
 
+	"orrery/internal/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -44,6 +45,11 @@ type Definition struct {
 	// are nil where the forms are the same, which is everywhere but in events.k8s.io, where events have other field
 	// names than in the core group.
 	ToStorage, FromStorage func(o *api.Unstructured)
+
+	// Type describes the documents, for fields that they do not have and values that do not fit.
+	Type *schema.Type
+	// Schema is the openAPIV3Schema of a custom resource, for the OpenAPI documents; nil if there is none. Read only.
+	Schema map[string]any
 
 	// Strategy is what happens on writes.
 	Strategy Strategy

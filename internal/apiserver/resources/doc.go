@@ -21,10 +21,10 @@
 //
 // A Definition does not change once the catalog has it: a changed CustomResourceDefinition makes a new one. What hooks
 // get as the old object they only read. Defaults are what kube-apiserver stores for the same manifest; a test compares
-// both for every type (testdata/defaults).
+// both for every type (testdata/recorded).
 //
-// Custom resources are not checked against their schema beyond being an object, and nothing is pruned from them:
-// fields that the schema does not know are stored.
+// The schema of a custom resource says which fields there are: others are pruned, or refused if the client wants that. Values
+// are not compared with it, and its defaults are not filled in.
 //
 // # Goroutines
 //
@@ -38,7 +38,7 @@
 // # Testing
 //
 // The strategies are compared with what a kube-apiserver stored and answered (testdata, recorded by
-// upstream/apiserver/record-defaults), the tables with the rows that it sent.
+// upstream/apiserver/typesrecorder), the tables with the rows that it sent.
 //
 // Next: package registry
 package resources

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/apiserver/apierrors"
-	"orrery/internal/apiserver/schema"
 	"orrery/internal/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -72,9 +71,7 @@ func (f recordedFile) definition(t testing.TB) *Definition {
 // read is what becomes of a document on the way to the hooks: fields are pruned, the stored form taken, defaults filled in.
 func read(d *Definition, document *api.Unstructured) *api.Unstructured {
 	o := document.DeepCopy()
-	if t, ok := schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}); ok {
-		t.Prune(o.Object)
-	}
+	d.Type.Prune(o.Object)
 	if d.ToStorage != nil {
 		d.ToStorage(o)
 	}

@@ -23,7 +23,7 @@ func groupEvents() *Definition {
 			"regarding.apiVersion": "involvedObject.apiVersion", "regarding.resourceVersion": "involvedObject.resourceVersion",
 			"regarding.fieldPath": "involvedObject.fieldPath", "reportingController": "reportingComponent",
 		},
-		ToStorage: func(o *api.Unstructured) { rename(o, eventNames, true) }, FromStorage: func(o *api.Unstructured) { rename(o, eventNames, false) },
+		ToStorage: func(o *api.Unstructured) { rename(o, eventNames, true) }, FromStorage: newerEvent,
 		Strategy: Strategy{
 			Default:                  core.Strategy.Default,
 			Validate:                 validateGroupEvent,
@@ -55,6 +55,16 @@ func rename(o *api.Unstructured, names [][2]string, forward bool) {
 		if value, ok := o.Object[from]; ok {
 			delete(o.Object, from)
 			o.Object[to] = value
+		}
+	}
+}
+
+// newerEvent makes the newer form of a stored event, in which some fields may be missing that are always there in the older.
+func newerEvent(o *api.Unstructured) {
+	rename(o, eventNames, false)
+	for _, key := range []string{"reportingController", "reportingInstance"} {
+		if o.Object[key] == "" {
+			delete(o.Object, key)
 		}
 	}
 }
