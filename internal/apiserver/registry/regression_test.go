@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/apiserver/registry"
 	"orrery/restclient/api"
 )
 
@@ -80,4 +81,44 @@ func TestAnUnavailableGroupDoesNotBlink(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Between the question whether the namespace is open and the write there is time for it to close: admission webhooks take
+// theirs. What is asked again in the instant of the write decides.
+func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
+	var meanwhile func()
+	w := newWorld(t, func(c *registry.Config) {
+		c.Admit = func(a registry.Attributes) error {
+			if act := meanwhile; act != nil && a.Verb == "create" {
+				meanwhile = nil
+				act()
+			}
+			return nil
+		}
+	})
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	content := w.at("configmaps", "n", "")
+	meanwhile = func() { w.delete(w.ns("n"), api.DeleteOptions{}) }
+	_, err := w.Create(ctx, content, tree(`{"metadata":{"name":"a"}}`), none)
+	assert.True(t, api.IsNamespaceTerminating(err), "%v", err)
+
+	w.make(w.ns(""), `{"metadata":{"name":"m"}}`)
+	content.Namespace = "m"
+	meanwhile = func() {
+		w.delete(w.ns("m"), api.DeleteOptions{})
+		_, err := w.Patch(ctx, w.ns("m", "finalize"), func(o *api.Unstructured) (*api.Unstructured, error) {
+			return o, o.SetNested([]any{}, "spec", "finalizers")
+		}, none)
+		require.NoError(t, err)
+	}
+	_, err = w.Create(ctx, content, tree(`{"metadata":{"name":"a"}}`), none)
+	assert.True(t, api.IsNotFound(err), "%v", err)
+
+	w.makeCronTabs()
+	tabs := w.at("crontabs.stable.example.com", "default", "")
+	w.make(tabs, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	meanwhile = func() { w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{}) }
+	_, err = w.Create(ctx, tabs, tree(`{"metadata":{"name":"late"}}`), none)
+	assert.True(t, api.IsForbidden(err), "%v", err)
+	assert.Len(t, w.list(content, api.ListOptions{}).Items, 0)
 }

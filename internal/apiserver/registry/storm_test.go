@@ -272,3 +272,64 @@ func isClosed(c <-chan struct{}) bool {
 		return false
 	}
 }
+
+// Definitions of custom resources come and go while others create, delete and watch their objects: with the definition everything
+// goes, and every watch ends.
+func TestStormOfDefinitions(t *testing.T) {
+	const rounds, writers = 40, 3
+	w := newWorld(t)
+	done := make(chan struct{})
+	definition := w.crd("crontabs.stable.example.com")
+	var others sync.WaitGroup
+	for i := range writers {
+		random := rand.New(rand.NewPCG(uint64(i), rand.Uint64()))
+		others.Go(func() {
+			for !isClosed(done) {
+				d, served := w.catalog.Lookup(cronTab)
+				if !served {
+					continue
+				}
+				tab := registry.Target{Definition: d, Version: d.Version, Namespace: "default", Name: string(rune('a' + random.IntN(4)))}
+				if random.IntN(3) == 0 {
+					_, _, err := w.Delete(ctx, tab, api.DeleteOptions{}, none)
+					assert.True(t, err == nil || api.IsNotFound(err), "%v", err)
+					continue
+				}
+				_, err := w.Create(ctx, tab, tree(`{"metadata":{"name":"`+tab.Name+`"}}`), none)
+				assert.True(t, err == nil || api.IsNotFound(err) || api.IsAlreadyExists(err) || api.IsForbidden(err), "%v", err)
+			}
+		})
+	}
+	for range rounds {
+		created, err := w.Create(ctx, definition, tree(crontabs), none)
+		require.NoError(t, err)
+		d, served := w.catalog.Lookup(cronTab)
+		require.True(t, served)
+		tabs := registry.Target{Definition: d, Version: d.Version}
+		watch, err := w.Watch(tabs, api.ListOptions{ResourceVersion: fmt.Sprint(created.Version)})
+		require.NoError(t, err)
+		r := &replica{storm: &storm{world: w}, objects: map[store.Key]*store.Object{}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				events, err := watch.Next(t.Context())
+				if err != nil {
+					assert.ErrorIs(t, err, registry.ErrEnded)
+					return
+				}
+				for _, e := range events {
+					r.apply(e)
+				}
+			}
+		}()
+		_, _, err = w.Delete(ctx, definition, api.DeleteOptions{}, none)
+		require.NoError(t, err)
+		<-ended
+		assert.Empty(t, r.objects, "the watch has ended, and was not told of the end of these")
+		_, served = w.catalog.Lookup(cronTab)
+		assert.False(t, served)
+	}
+	close(done)
+	others.Wait()
+}
