@@ -23,19 +23,21 @@ func bar(t story.Type, width int, glyphs *Glyphs) Line {
 	return Line{{Cool, strings.Repeat(glyphs.Full, full)}, {Faint, strings.Repeat(glyphs.Empty, width-full)}}
 }
 
+// numberWidth is the room for the number behind a bar.
+const numberWidth = 5
+
 // barRow is a bar with its name and its number, width columns in all, of which the name takes name.
 func barRow(t story.Type, name, width int, glyphs *Glyphs) Line {
-	const number = 5
 	ink := Strong
-	figure := fmt.Sprintf("%*d", number, t.Left)
+	figure := fmt.Sprintf("%*d", numberWidth, t.Left)
 	if t.Left == 0 {
 		ink = Faint
 		if t.Most > 0 {
-			figure = fmt.Sprintf("%*s", number, "gone")
+			figure = fmt.Sprintf("%*s", numberWidth, "gone")
 		}
 	}
 	row := inked(Plain, t.Name).pad(name, glyphs)
 	row = append(row, Span{Plain, " "})
-	row = append(row, bar(t, max(1, width-name-number-2), glyphs)...)
+	row = append(row, bar(t, max(1, width-name-numberWidth-2), glyphs)...)
 	return append(row, Span{Plain, " "}, Span{ink, figure})
 }

@@ -17,7 +17,7 @@ const (
 func Beat(b story.Beat, width int) []Line {
 	var head Line
 	if width >= 60 {
-		head = Line{{Faint, fmt.Sprintf("%*s ", timeColumn, seconds(b.At))}}
+		head = Line{{Faint, fmt.Sprintf("%*s ", timeColumn, fmt.Sprintf("%.1f s", b.At.Seconds()))}}
 	} else {
 		head = plain(" ")
 	}

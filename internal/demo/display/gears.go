@@ -39,7 +39,7 @@ func (p *page) workers() Line {
 	return Line{
 		{Strong, fmt.Sprintf(" %-11s", "Workers")},
 		{Warm, strings.Repeat(p.glyphs.Busy, busy)}, {Faint, strings.Repeat(p.glyphs.Idle, marks-busy)},
-		{Plain, fmt.Sprintf(" %d busy, %s", g.Busy, plural(g.Passes, "pass", "passes"))},
+		{Plain, fmt.Sprintf(" %d busy, pass %d", g.Busy, g.Passes)},
 	}
 }
 
@@ -68,9 +68,9 @@ func (p *page) conditions() []Line {
 
 // bars draws the picture on the right: the namespace, and what is left in it.
 func (p *page) bars() []Line {
-	left := min(46, p.size.Width/2-1)
-	width := min(p.size.Width-left-3, 90)
-	name := min(22, width/2)
+	const longestName, shortestBar = 22, 8
+	width := min(p.size.Width-p.leftWidth()-3, 90)
+	name := min(longestName, width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
 	for _, t := range p.s.Types {
 		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))

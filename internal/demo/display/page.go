@@ -47,13 +47,9 @@ func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
 // roomy draws title, gears beside bars, narration and what goes on now.
 func (p *page) roomy() {
 	p.title()
-	for _, text := range wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2) {
-		if len(p.lines) < p.size.Height/6 {
-			p.add(inked(Faint, " "+text))
-		}
-	}
+	p.intent()
 	left, right := p.gears(), p.bars()
-	leftWidth := min(46, p.size.Width/2-1)
+	leftWidth := p.leftWidth()
 	p.rule("", "")
 	for i := range max(len(left), len(right)) {
 		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth, p.glyphs))
@@ -63,6 +59,21 @@ func (p *page) roomy() {
 	p.narration(p.size.Height - len(p.lines) - len(footer) - 1)
 	p.rule("", "")
 	p.add(footer...)
+}
+
+// leftWidth is how much of the width belongs to the gears.
+func (p *page) leftWidth() int { return min(46, p.size.Width/2-2) }
+
+// intent says what is going to happen and what to look at; where there is not enough room, the latter.
+func (p *page) intent() {
+	room := p.size.Height/6 - 1
+	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
+	if len(lines) > room {
+		lines = wrap(p.s.Look, p.size.Width-2)
+	}
+	for _, text := range lines[:min(len(lines), room)] {
+		p.add(inked(Faint, " "+text))
+	}
 }
 
 // small draws what matters most: how much is left, what was done last, what goes on now.
@@ -86,7 +97,7 @@ func (p *page) small() {
 // title is the first line: the scene and the clock.
 func (p *page) title() {
 	left := Line{{Strong, " orrery demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
-	clock := seconds(p.s.Elapsed) + " "
+	clock := fmt.Sprintf("%.1f s ", p.s.Elapsed.Seconds())
 	gap := p.size.Width - left.Width() - len(clock)
 	if gap > 0 {
 		left = append(left, Span{Plain, strings.Repeat(" ", gap)}, Span{Strong, clock})
@@ -120,11 +131,12 @@ func (p *page) footer(most int) []Line {
 	now := p.s.Now
 	mark := Line{{Strong, " " + p.glyphs.Now + " "}}
 	if left := p.s.Left(); left > 0 {
-		mark = append(mark, Span{Warm, seconds(left) + " "})
+		mark = append(mark, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
 	}
 	var lines []Line
 	for i, text := range wrap(now, p.size.Width-mark.Width()-1) {
 		if i == most {
+			lines[most-1] = append(lines[most-1], Span{Plain, " " + p.glyphs.More})
 			break
 		}
 		head := mark
@@ -155,5 +167,8 @@ func beside(left, right Line, width int, glyphs *Glyphs) Line {
 
 // seconds writes a time as people say it.
 func seconds(d time.Duration) string {
+	if d > 0 && d < tenth/2 {
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }

@@ -111,7 +111,7 @@ func counts(s story.State, width int) []Line {
 	if g.Expired > 0 {
 		reflectors += fmt.Sprintf("; %d times the position had expired (410)", g.Expired)
 	}
-	fifos := fmt.Sprintf("%s for %s; at most %s for one key and %s at a time",
+	fifos := fmt.Sprintf("%s in %s; at most %s for one key and %s at a time",
 		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"), plural(g.MostDeltas, "delta", "deltas"), plural(g.MostDepth, "waiting key", "waiting keys"))
 	if g.Tombstones > 0 {
 		fifos += fmt.Sprintf("; %s for objects that vanished unseen", plural(g.Tombstones, "tombstone", "tombstones"))

@@ -9,7 +9,7 @@ import (
 )
 
 // attemptsShown is how many passes fail before the API service is repaired: the last waits are long enough to be felt.
-const attemptsShown = 10
+const attemptsShown = 11
 
 var brokenAPIService = Scene{
 	Name:    "broken-apiservice",
@@ -40,7 +40,7 @@ var brokenAPIService = Scene{
 			func() error { return on.Fill(ctx) },
 			func() error { return stage.Sleep(ctx, look) },
 			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return on.Await(ctx, emptied) },
+			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.Await(ctx, reported("NamespaceDeletionDiscoveryFailure")) },
 			func() error { return on.ShowWhy(ctx) },

@@ -35,6 +35,7 @@ var conflict = Scene{
 				return err
 			},
 			func() error { return toFinalizers(ctx, on) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 		)

@@ -10,7 +10,7 @@ import (
 var deletion = Scene{
 	Name:    Default,
 	Summary: "a full namespace is deleted, gear by gear",
-	Happens: "A namespace is filled with objects of ten types and then deleted. Three custom resources have a finalizer: somebody wants to be asked before they go.",
+	Happens: "A namespace is filled with objects of ten types and then deleted. A few custom resources have a finalizer: somebody wants to be asked before they go.",
 	Look:    "Look at the order: pods first, then everything else, what has a finalizer when its owner agrees, and the namespace last of all.",
 	Lesson: display.Lesson{
 		Learnt: []string{

@@ -2,20 +2,19 @@ package scenes
 
 import (
 	"context"
-	"fmt"
 
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
 )
 
-// deletedUnseen is how many objects vanish while nobody watches.
+// deletedUnseen is how many objects vanish while nobody watches, if there are as many.
 const deletedUnseen = 20
 
 var expiredWatch = Scene{
 	Name:    "expired-watch",
 	Summary: "all watches break, history is forgotten, and nothing is lost",
-	Happens: fmt.Sprintf("All watches break. Before they are back, %d configmaps and the namespace itself are deleted, and the server forgets its history: nobody can be told what happened.", deletedUnseen),
+	Happens: "All watches break. Before they are back, some configmaps and the namespace itself are deleted, and the server forgets its history: nobody can be told what happened.",
 	Look:    "Look at the 410 that every reflector gets, and at the tombstones: what is missing in the new list must have been deleted.",
 	Options: stage.Options{Told: map[string]bool{"configmaps": true}},
 	Lesson: display.Lesson{
@@ -33,12 +32,13 @@ var expiredWatch = Scene{
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
 		var obstacle string
-		watches := 0
+		watches, vanished := 0, 0
 		return inOrder(
 			func() error { return on.Fill(ctx) },
 			func() error { return stage.Sleep(ctx, look) },
 			func() (err error) {
 				on.Tell(story.Demo, "the way to the server is blocked for new watches of the controller and the spectators, and those that are open are cut")
+				on.Enter("nobody watches", "all watches are cut, and new ones do not get through: what happens now is seen by nobody")
 				watches = on.Teller().State().Gears.WatchesEnded
 				obstacle, err = on.Fault("delay:by=1m,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
 				return err
@@ -47,20 +47,24 @@ var expiredWatch = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.WatchesEnded >= watches+len(s.Types)+1 })
 			},
-			func() error { _, err := on.DeleteSome(ctx, "configmaps", deletedUnseen); return err },
+			func() (err error) {
+				vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)
+				return err
+			},
 			func() error { return on.DeleteNamespace(ctx) },
 			func() error { return stage.Sleep(ctx, look) },
 			func() error { _, err := on.Fault("compact"); return err },
 			func() error { return stage.Sleep(ctx, look) },
 			func() error {
 				on.Tell(story.Demo, "the way is free again: the watches that were asked for get through, from a version that has been forgotten")
+				on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, and then list everything anew")
 				on.Repair(obstacle)
 				return nil
 			},
 			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Tombstones >= deletedUnseen })
+				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Tombstones >= vanished })
 			},
-			func() error { return on.Await(ctx, emptied) },
+			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 		)

@@ -11,7 +11,7 @@ import (
 var finalizer = Scene{
 	Name:    "finalizer",
 	Summary: "a namespace hangs in Terminating, because nobody works off a finalizer",
-	Happens: "The namespace is deleted, but nobody works off the finalizer of three custom resources: their operator is not running. The namespace hangs in Terminating until it is.",
+	Happens: "The namespace is deleted, but nobody works off the finalizer of a few custom resources: their operator is not running. The namespace hangs in Terminating until it is.",
 	Look:    "Look at the conditions, which say what it hangs on, and at the pauses between the passes.",
 	Lesson: display.Lesson{
 		Learnt: []string{

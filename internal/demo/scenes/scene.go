@@ -32,9 +32,7 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 	if err := s.play(ctx, on); err != nil {
 		return err
 	}
-	on.Teller().Update(func(state *story.State) {
-		state.Enter("the end", "the end: the namespace has gone, and all that was in it", 0)
-	})
+	on.Teller().Update(func(state *story.State) { state.End("the end: the namespace has gone, and all that was in it") })
 	return stage.Sleep(ctx, curtain)
 }
 
@@ -80,15 +78,9 @@ func Named(name string) (Scene, error) {
 
 // slowMotion makes the server answer late when the controller empties a type, so that the eye can follow, and says so.
 func slowMotion(on *stage.Stage) (end func(), err error) {
-	on.Tell(story.Demo, "slow motion: the server takes a moment for each deletecollection, so that the eye can follow; everything else is as fast as it is")
-	id, err := on.Fault("delay:by=150ms,verb=deletecollection,user=" + stage.ControllerUser)
+	on.Tell(story.Demo, "slow motion: the server answers each deletecollection late, so that the eye can follow; everything else is as fast as it is")
+	id, err := on.Fault("delay:by=150ms,verb=deletecollection")
 	return func() { on.Repair(id) }, err
-}
-
-// emptied tells whether nothing is left but what has a finalizer.
-func emptied(s *story.State) bool {
-	crontabs, _ := s.TypeNamed("crontabs")
-	return s.Total().Left == crontabs.Left && crontabs.Left < crontabs.Most || s.Total().Left == 0
 }
 
 // reported tells whether the namespace says of itself that the condition holds.
@@ -109,7 +101,7 @@ func toFinalizers(ctx context.Context, on *stage.Stage) error {
 		func() error { return on.Fill(ctx) },
 		func() error { return stage.Sleep(ctx, look) },
 		func() error { return on.DeleteNamespace(ctx) },
-		func() error { return on.Await(ctx, emptied) },
+		func() error { return on.Await(ctx, on.Emptied) },
 	)
 }
 

@@ -50,6 +50,11 @@ var slowHandler = Scene{
 
 // toFinalizersWithChanges is toFinalizers with many events for the configmaps before the deletion.
 func toFinalizersWithChanges(ctx context.Context, on *stage.Stage) error {
+	end, err := slowMotion(on)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return inOrder(
 		func() error { return on.Fill(ctx) },
 		func() error { return on.LabelAll(ctx, "configmaps", "checked") },
@@ -61,9 +66,7 @@ func toFinalizersWithChanges(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error { return stage.Sleep(ctx, look) },
 		func() error { return on.DeleteNamespace(ctx) },
-		func() error { return on.Await(ctx, emptied) },
-		func() error {
-			return on.Await(ctx, func(s *story.State) bool { return s.Gears.Busy == 0 })
-		},
+		func() error { return on.Await(ctx, on.Emptied) },
+		func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 	)
 }

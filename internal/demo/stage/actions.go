@@ -19,6 +19,11 @@ func (s *Stage) Tell(who story.Who, format string, args ...any) {
 	s.config.Teller.Tell(who, format, args...)
 }
 
+// Enter begins a stage of the story; see [story.State.Enter].
+func (s *Stage) Enter(name, now string) {
+	s.config.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
+}
+
 // objectsOf is a type of the content as the script's client sees it.
 func (s *Stage) objectsOf(resource api.GroupVersionResource, namespace string) *restclient.Resource[*api.Unstructured] {
 	return restclient.Dynamic(s.script, resource, namespace)
@@ -76,6 +81,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 		}
 	}
 	s.Tell(story.You, "%s of %d types are in it: %s", objects(made), len(content), s.inventory())
+	s.Enter("before the deletion", "the namespace is full; in a moment it is deleted")
 	return s.config.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
@@ -109,6 +115,13 @@ func (s *Stage) DeleteNamespace(ctx context.Context) error {
 // AwaitGone returns when the namespace has gone.
 func (s *Stage) AwaitGone(ctx context.Context) error {
 	return s.config.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
+}
+
+// Emptied tells whether nothing is left but what has a finalizer.
+func (s *Stage) Emptied(state *story.State) bool {
+	crontabs, _ := state.TypeNamed(content[len(content)-1].resource.Resource)
+	held := min(finalizers, s.numbers[len(content)-1])
+	return state.Total().Left == crontabs.Left && crontabs.Left <= held
 }
 
 // Await returns when the condition holds; see [story.Teller.Await].

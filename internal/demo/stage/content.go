@@ -22,8 +22,9 @@ type kind struct {
 // Finalizer is what holds some of the custom resources.
 const Finalizer = "stable.example.com/backup"
 
-// PodGrace is how many seconds the pods ask for between being told to end and being killed.
-const PodGrace = 7
+// podGrace is how many seconds the pods ask for between being told to end and being killed: the default of Kubernetes. Their
+// processes need a second only.
+const podGrace = 30
 
 // finalizers is how many of the custom resources have a finalizer.
 const finalizers = 3
@@ -33,7 +34,7 @@ var content = []kind{
 	{core("pods"), "Pod", "web", 8, func(o map[string]any, _ int) {
 		o["metadata"].(map[string]any)["annotations"] = map[string]any{kubelet.StopsAfter: "1s"}
 		o["spec"] = map[string]any{
-			"terminationGracePeriodSeconds": int64(PodGrace),
+			"terminationGracePeriodSeconds": int64(podGrace),
 			"containers":                    []any{map[string]any{"name": "web", "image": "shop/web:1"}},
 		}
 	}},
@@ -50,11 +51,9 @@ var content = []kind{
 			"ports":    []any{map[string]any{"port": int64(80)}},
 		}
 	}},
-	{core("persistentvolumeclaims"), "PersistentVolumeClaim", "disk", 7, func(o map[string]any, _ int) {
-		o["spec"] = map[string]any{
-			"accessModes": []any{"ReadWriteOnce"},
-			"resources":   map[string]any{"requests": map[string]any{"storage": "1Gi"}},
-		}
+	{core("events"), "Event", "started", 7, func(o map[string]any, i int) {
+		o["involvedObject"] = map[string]any{"apiVersion": "v1", "kind": "Pod", "namespace": Namespace, "name": fmt.Sprintf("web-%d", i)}
+		o["type"], o["reason"], o["message"] = "Normal", "Started", "the shop is open"
 	}},
 	{resource("coordination.k8s.io", "v1", "leases"), "Lease", "leader", 10, nil},
 	{resource("rbac.authorization.k8s.io", "v1", "roles"), "Role", "reader", 8, func(o map[string]any, _ int) {

@@ -84,7 +84,7 @@ func (n *narrator) passStarted(namespace string) {
 			return
 		}
 		s.Tell(story.Worker, "takes %s from the queue: pass %d begins", namespace, s.Gears.Passes)
-		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes), fmt.Sprintf("pass %d: pods first, then everything else; when nothing is left, the namespace", s.Gears.Passes), 0)
+		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes), fmt.Sprintf("pass %d: pods first, then everything else, and with nothing left, the namespace", s.Gears.Passes), 0)
 	})
 }
 
@@ -200,10 +200,9 @@ func (n *narrator) wait(s *story.State, why string) {
 	s.Enter(why, waitingTexts[why], n.due-s.Elapsed)
 }
 
-// waitingTexts say why it takes so long.
+// waitingTexts say why it takes so long, in what fits on two lines of a small terminal.
 var waitingTexts = map[string]string{
-	stageGrace: "until the first look. In a cluster with several API servers some have not heard of the deletion yet and still let " +
-		"objects in: the grace period is there for them.",
-	stageWaiting: "until the next look. What is left needs time (pods end, finalizers are worked off), and asking all the time would not make it shorter.",
-	stageRetries: "until the next attempt. Each failure doubles the wait, from 5 ms up to a minute, so that a broken server is not hammered.",
+	stageGrace:   "until the first look: another API server may not have heard of the deletion yet, and still let objects in",
+	stageWaiting: "until the next look: what is left needs time, and asking more often would not make it shorter",
+	stageRetries: "until the next attempt: each failure doubles the wait, so that a broken server is not hammered",
 }
