@@ -6,6 +6,10 @@
 // handlers, against a small API server at the other end of pipes, in a bubble in which time is free. Three informers
 // share one client: of typed objects, of heads, and of whole documents; what is seen of one must be seen of all.
 //
+// The tests in mistakes_test.go have a whole cluster instead: the built-in API server with its kubelet and its collector, and
+// the namespace controller as "orrery run" wires it. They make the mistakes for which namespaces are known to hang, look at what
+// the conditions say, undo them, and look whether anything is left.
+//
 // The files in testdata are incidents, told as scripts. Each is played over every way to the server: chunked HTTP/1.1
 // and HTTP/2, a plain websocket and one over TLS. The requests that the server saw stand in the script, so a request
 // too many is a failure, and so is a way that behaves differently from the others.
