@@ -23,6 +23,7 @@ const (
 	dataKeyPattern    = "[-._a-zA-Z0-9]+"
 )
 
+// Some rules speak of bytes and some of characters. All count bytes.
 func tooLong(limit int) string { return fmt.Sprintf("must be no more than %d bytes", limit) }
 
 func tooManyCharacters(limit int) string {
@@ -48,14 +49,16 @@ func pattern(what, regex string, examples ...string) string {
 	return b.String()
 }
 
+var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
+
 // Subdomain checks a lower-case DNS subdomain (RFC 1123).
 func Subdomain(name string) []string {
 	var wrong []string
 	if len(name) > maxSubdomain {
-		wrong = append(wrong, tooLong(maxSubdomain))
+		wrong = append(wrong, tooManyCharacters(maxSubdomain))
 	}
 	if !isSubdomain(name) {
-		wrong = append(wrong, pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com"))
+		wrong = append(wrong, subdomainSentence)
 	}
 	return wrong
 }
@@ -64,7 +67,7 @@ func Subdomain(name string) []string {
 func Label(name string) []string {
 	var wrong []string
 	if len(name) > maxLabel {
-		wrong = append(wrong, tooLong(maxLabel))
+		wrong = append(wrong, tooManyCharacters(maxLabel))
 	}
 	if !isLabel(name) {
 		wrong = append(wrong, labelSentence(name))
@@ -84,7 +87,7 @@ func labelSentence(name string) string {
 func ServiceLabel(name string) []string {
 	var wrong []string
 	if len(name) > maxLabel {
-		wrong = append(wrong, tooLong(maxLabel))
+		wrong = append(wrong, tooManyCharacters(maxLabel))
 	}
 	if !isLabel(name) || !isLetter(name[0]) {
 		wrong = append(wrong, pattern("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", servicePattern, "my-name", "abc-123"))
@@ -120,8 +123,11 @@ func Qualified(name string) []string {
 	case domain == "":
 		wrong = append(wrong, "prefix part must be non-empty")
 	default:
-		for _, mistake := range Subdomain(domain) {
-			wrong = append(wrong, "prefix part "+mistake)
+		if len(domain) > maxSubdomain {
+			wrong = append(wrong, "prefix part "+tooLong(maxSubdomain))
+		}
+		if !isSubdomain(domain) {
+			wrong = append(wrong, "prefix part "+subdomainSentence)
 		}
 	}
 	if local == "" {
@@ -151,7 +157,7 @@ func LabelValue(value string) []string {
 func DataKey(key string) []string {
 	var wrong []string
 	if len(key) > maxSubdomain {
-		wrong = append(wrong, tooLong(maxSubdomain))
+		wrong = append(wrong, tooManyCharacters(maxSubdomain))
 	}
 	if key == "" || strings.IndexFunc(key, isNotDataCharacter) >= 0 {
 		wrong = append(wrong, pattern("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", dataKeyPattern, "key.name", "KEY_NAME", "key-name"))

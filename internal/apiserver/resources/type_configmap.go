@@ -39,7 +39,7 @@ func validateConfigMap(o *api.Unstructured) []apierrors.FieldError {
 		total += base64Length(text(binary, key))
 	}
 	if total > maxData {
-		m.tooMuchData("")
+		m.tooMuchData("[]")
 	}
 	return m
 }

@@ -104,8 +104,7 @@ func (a *allocator) allocate(spec tree) {
 	if len(texts(spec, "clusterIPs")) == 0 {
 		spec["clusterIPs"] = []any{spec["clusterIP"]}
 	}
-	fill(spec, "ipFamilies", []any{"IPv4"})
-	fillText(spec, "ipFamilyPolicy", "SingleStack")
+	families(spec)
 	if kind == nodePort || kind == loadBalancer && spec["allocateLoadBalancerNodePorts"] != false {
 		for _, port := range items(spec, "ports") {
 			if port != nil && whole(port, "nodePort") == 0 {
@@ -116,6 +115,17 @@ func (a *allocator) allocate(spec tree) {
 	if kind == loadBalancer && text(spec, "externalTrafficPolicy") == "Local" && whole(spec, "healthCheckNodePort") == 0 {
 		spec["healthCheckNodePort"] = a.port()
 	}
+}
+
+// families says which kinds of addresses the service has. One that has none of its own, and no selector to take those of pods, is
+// open for both.
+func families(spec tree) {
+	if text(spec, "clusterIP") == "None" && len(child(spec, "selector")) == 0 && text(spec, "ipFamilyPolicy") == "" && !has(spec, "ipFamilies") {
+		spec["ipFamilies"], spec["ipFamilyPolicy"] = []any{"IPv4", "IPv6"}, "RequireDualStack"
+		return
+	}
+	fill(spec, "ipFamilies", []any{"IPv4"})
+	fillText(spec, "ipFamilyPolicy", "SingleStack")
 }
 
 // prepareServiceUpdate keeps what was allocated where the client leaves it out, as one does who writes the manifest again
