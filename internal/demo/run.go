@@ -65,6 +65,7 @@ func (s *show) run(ctx context.Context) error {
 	}
 	stopDrawing()
 	if s.live() { // what was told stays readable when the picture has gone
+		printer = display.NewPrinter(s.config.Out, s.width(), s.config.Color) // by now the terminal may have another width
 		printer.Lines(display.Opening(s.teller.State(), s.width()))
 		printer.Draw(s.teller.State())
 	}

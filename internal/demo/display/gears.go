@@ -68,9 +68,13 @@ func (p *page) conditions() []Line {
 
 // bars draws the picture on the right: the namespace, and what is left in it.
 func (p *page) bars() []Line {
-	const longestName, shortestBar = 22, 8
+	const shortestBar = 8
 	width := min(p.size.Width-p.leftWidth()-3, 90)
-	name := min(longestName, width-shortestBar-numberWidth-2)
+	name := 0
+	for _, t := range append(p.s.Types[:len(p.s.Types):len(p.s.Types)], p.s.Lines...) {
+		name = max(name, len(t.Name))
+	}
+	name = min(name, width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
 	for _, t := range p.s.Types {
 		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))

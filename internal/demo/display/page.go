@@ -64,12 +64,17 @@ func (p *page) roomy() {
 // leftWidth is how much of the width belongs to the gears.
 func (p *page) leftWidth() int { return min(46, p.size.Width/2-2) }
 
-// intent says what is going to happen and what to look at; where there is not enough room, the latter.
+// intent says what is going to happen and what to look at; where there is not enough room for both, the one before the
+// deletion and the other from then on.
 func (p *page) intent() {
 	room := p.size.Height/6 - 1
 	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
 	if len(lines) > room {
-		lines = wrap(p.s.Look, p.size.Width-2)
+		text := p.s.Look
+		if p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != story.Gone {
+			text = p.s.Happens
+		}
+		lines = wrap(text, p.size.Width-2)
 	}
 	for _, text := range lines[:min(len(lines), room)] {
 		p.add(inked(Faint, " "+text))

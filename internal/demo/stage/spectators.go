@@ -22,7 +22,12 @@ func newSpectators(teller *story.Teller, client *restclient.Client, factory *inf
 		if told[name] {
 			v = newVoice(teller, name, "")
 		}
-		m := &meter{teller: teller, objectsChanged: func(s *story.State, objects int) { s.Count(name, objects) }}
+		m := &meter{teller: teller, objectsChanged: func(s *story.State, objects int) {
+			s.Count(name, objects)
+			if name == "pods" && objects == 0 {
+				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
+			}
+		}}
 		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, m, v)
 		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
 			informer.HandlerOptions{Name: "spectator"}); err != nil {
