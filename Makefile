@@ -9,7 +9,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build try test race cover fuzz e2e conformance contract lint fmt clean
+.PHONY: help build demo try test race cover fuzz e2e conformance contract lint fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -17,6 +17,9 @@ help: ## list the targets
 build: ## build bin/orrery
 	@echo "==> building bin/orrery"
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orrery ./cmd/orrery
+
+demo: build ## watch a namespace being deleted, gear by gear, on nothing but this machine (SCENE=name for another scene)
+	@bin/orrery demo $(if $(SCENE),--scene $(SCENE))
 
 try: build ## start a real control plane, run the controller on it and delete a namespace
 	@echo "==> building the control plane (minutes the first time) and deleting a namespace on it"

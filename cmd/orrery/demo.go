@@ -104,13 +104,14 @@ func keepServer(ctx context.Context, options *demoOptions, server *apiserver.Ser
 }
 
 const keptText = `
-Server and controller keep running at %s. In another terminal:
+Server and controller go on, at %s.
+In another terminal:
 
   export KUBECONFIG=%s
   kubectl get namespaces
   kubectl create namespace mine
   kubectl -n mine create configmap something --from-literal=a=b
-  kubectl delete namespace mine          # 5 s later the controller looks, and it is gone
+  kubectl delete namespace mine     # the controller looks 5 s later
 
 Ctrl-C ends both.
 `
