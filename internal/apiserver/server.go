@@ -17,6 +17,7 @@ import (
 	"orrery/internal/apiserver/registry"
 	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/store"
+	"orrery/internal/apiserver/stream"
 )
 
 // Server is an API server. [New] makes one; it may be used from any goroutine.
@@ -175,6 +176,7 @@ func (s *Server) newHTTPServer() *http.Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    largestHeader,
+		ConnContext:       stream.ConnContext,
 		// What net/http logs are clients that break off and handshakes that fail: their affair.
 		ErrorLog: log.New(io.Discard, "", 0),
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: streamsPerHTTP2},

@@ -232,13 +232,15 @@ func (w *watching) fail(refused *api.StatusError) {
 }
 
 // close ends the watch of a client that is gone, or does not read.
-func (w *watching) close() { w.stream.Break() }
+func (w *watching) close() { w.stream.Abort() }
 
 // lie keeps a half-open connection open until the client gives up, or somebody repairs the network.
 func (w *watching) lie() {
 	select {
 	case <-w.stream.Gone():
 	case <-w.cut:
+		w.stream.Break()
+		return
 	case <-w.server.ending:
 	}
 	w.close()

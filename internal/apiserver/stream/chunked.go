@@ -1,6 +1,9 @@
 package stream
 
 import (
+	"context"
+	"crypto/tls"
+	"net"
 	"net/http"
 	"time"
 )
@@ -46,4 +49,24 @@ func (s *chunked) Gone() <-chan struct{} { return s.r.Context().Done() }
 // inherit the deadline, so it is set for the goodbye alone.
 func (s *chunked) End() { s.deadline(WriteTimeout) }
 
-func (s *chunked) Break() { panic(http.ErrAbortHandler) }
+func (s *chunked) Abort() { panic(http.ErrAbortHandler) }
+
+// Break closes the connection under HTTP/2 as well, where the end of a stream alone would look like an error that the server reports
+// of this stream: client-go begins anew after such a one, while it resumes after a lost connection.
+func (s *chunked) Break() {
+	if conn, ok := s.r.Context().Value(connKey{}).(net.Conn); ok {
+		conn.Close()
+	}
+	s.Abort()
+}
+
+// connKey is where ConnContext puts the connection.
+type connKey struct{}
+
+// ConnContext lets streams find the connection that they are on. It is for [http.Server].
+func ConnContext(ctx context.Context, conn net.Conn) context.Context {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn() // a TLS connection would take leave
+	}
+	return context.WithValue(ctx, connKey{}, conn)
+}

@@ -13,7 +13,7 @@
 // # Goroutines
 //
 // A websocket needs somebody to read, even if there is nothing to be said: that goroutine belongs to the Stream, and has ended when
-// [Stream.End] or [Stream.Break] returns. Plain HTTP needs none.
+// [Stream.End], [Stream.Abort] or [Stream.Break] returns. Plain HTTP needs none.
 //
 // # Failure
 //

@@ -19,7 +19,9 @@ type Stream interface {
 	Gone() <-chan struct{}
 	// End says goodbye.
 	End()
-	// Break ends the connection in the middle, without a goodbye. Over HTTP it does not return.
+	// Abort ends the stream in the middle, without a goodbye. Over HTTP it does not return.
+	Abort()
+	// Break is Abort with everything else that shares the connection, as if somebody had pulled out the cable.
 	Break()
 }
 

@@ -101,6 +101,8 @@ func (s *webSocket) End() {
 	s.close()
 }
 
+func (s *webSocket) Abort() { s.close() }
+
 func (s *webSocket) Break() { s.close() }
 
 func (s *webSocket) close() {
