@@ -130,10 +130,10 @@ func TestConflictStorms(t *testing.T) {
 
 func TestABusyServer(t *testing.T) {
 	for name, fault := range map[string]string{
-		"too many requests": "too-many-requests:share=0.5,retry-after=1s,user=" + controllerUser,
-		"internal errors":   "internal-error:share=0.3,user=" + controllerUser,
+		"too many requests": "too-many-requests:share=0.5,retry-after=1s,for=5m,user=" + controllerUser,
+		"internal errors":   "internal-error:share=0.3,for=5m,user=" + controllerUser,
 		"unavailable":       "unavailable:for=30s,user=" + controllerUser,
-		"slow":              "delay:by=3s,user=" + controllerUser,
+		"slow":              "delay:by=3s,for=5m,user=" + controllerUser,
 		"lagging reads":     "stale-reads:versions=20,for=2m",
 	} {
 		t.Run(name, func(t *testing.T) {
