@@ -171,7 +171,7 @@ func TestBrokenLinksAreFound(t *testing.T) {
 		"out of the repository":    {"[a](../../x)", []string{"docs/x.md: ../../x leads out of the repository"}},
 		"in code":                  {"`[a](nowhere)`\n```\n[b](nowhere)\n```\n", nil},
 		"a heading":                {"# The `one` (thing): here!\n[a](#the-one-thing-here) [b](#the-other)", []string{"docs/x.md: docs/x.md has no heading #the-other"}},
-		"a heading of another one": {"[a](../README.md#two-commands) [b](../README.md#no-such)", []string{"docs/x.md: README.md has no heading #no-such"}},
+		"a heading of another one": {"[a](../README.md#on-a-cluster-of-your-own) [b](../README.md#no-such)", []string{"docs/x.md: README.md has no heading #no-such"}},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenLinks("docs/x.md", c.text)) })
 	}
