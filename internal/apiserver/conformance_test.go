@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -21,7 +22,7 @@ func conformanceTarget(t *testing.T) apiservertest.Target {
 	server, err := apiserver.New(apiserver.Config{NoKubelet: true, Anonymous: true})
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, server.Stop(t.Context())) })
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
 	anonymous := &http.Transport{}
 	t.Cleanup(anonymous.CloseIdleConnections)
 	return apiservertest.Target{

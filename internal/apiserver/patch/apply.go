@@ -81,7 +81,7 @@ func refused(shown, why string) *api.StatusError {
 // cannotApply is the answer to a JSON patch that does not fit the document. kube-apiserver gives no reason.
 func cannotApply() *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: api.ReasonInvalid,
-		Message: "the server rejected our request due to an error in our request"})
+		Message: "the server rejected our request due to an error in our request", Details: &api.StatusDetails{}})
 }
 
 // impossible is the answer to a strategic merge patch that contradicts itself or its type: kube-apiserver takes the blame.
