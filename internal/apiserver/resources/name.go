@@ -12,9 +12,6 @@ func subdomainName(name string, prefix bool) []string { return names.Subdomain(m
 // labelName is the rule of namespaces and services, whose names become one label of a domain name.
 func labelName(name string, prefix bool) []string { return names.Label(masked(name, prefix)) }
 
-// anyName accepts everything: types that check their names with the rest.
-func anyName(string, bool) []string { return nil }
-
 // masked gives a prefix the end that a hyphen must not be.
 func masked(name string, prefix bool) string {
 	if prefix && len(name) > 1 && name[len(name)-1] == '-' {

@@ -44,6 +44,9 @@ func parseQuantityText(text string) (quantity, bool) {
 	}
 	for i, binary := range binarySuffixes {
 		if unit == binary {
+			if q.exponent {
+				return q, false
+			}
 			q.binary = true
 			q.value = number.Mul(number, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(10*(i+1)))))
 			return q, true

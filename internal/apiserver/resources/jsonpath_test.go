@@ -1,0 +1,50 @@
+package resources
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const jsonPathDocument = `{"a":{"b":[1,2,{"c":"d"}],"e.f":7,"g h":8},"list":[{"type":"Ready","status":"True","n":1,"ok":true},{"type":"Other","status":"False","n":2.5}],"null":null}`
+
+func TestJSONPath(t *testing.T) {
+	root := parse(t, jsonPathDocument).Object
+	for text, want := range map[string]string{
+		".a.b[0]": `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
+		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`, ".": "[" + jsonPathDocument + "]",
+		`.list[?(@.type=="Ready")].status`: `["True"]`, `.list[?(@.type!='Ready')].status`: `["False"]`, `.list[?(@.n==1)].type`: `["Ready"]`,
+		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`, `.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
+	} {
+		path, err := parseJSONPath(text)
+		require.NoError(t, err, text)
+		var found any
+		data, err := json.Marshal(path.find(root))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &found))
+		assert.JSONEq(t, want, string(data), text)
+	}
+	for _, text := range []string{"a", ".a[", ".a[x]", ".a[?(@.b", ".a[?(b)]", ".a[?(b==1)]", ".a[?(@.b==x)]", ".a{", ".a[?(@.b{==1)]"} {
+		_, err := parseJSONPath(text)
+		assert.Error(t, err, text)
+	}
+}
+
+// No path makes the parser or the search panic.
+func FuzzJSONPath(f *testing.F) {
+	for _, seed := range []string{".a.b[0]", `.list[?(@.type=="Ready")].status`, ".a.*", `.a\.`, ".a['x']", ".a[?(@)]", "[?(@.a!=1)]"} {
+		f.Add(seed)
+	}
+	var root map[string]any
+	require.NoError(f, json.Unmarshal([]byte(jsonPathDocument), &root))
+	f.Fuzz(func(t *testing.T, text string) {
+		path, err := parseJSONPath(text)
+		if err != nil {
+			return
+		}
+		found := path.find(root)
+		assert.Equal(t, found, path.find(root))
+	})
+}
