@@ -58,7 +58,7 @@ func (x *exchange) streamList(r representation, metadata api.ListMeta, page *reg
 		r.writeList(&measured, metadata, page)
 	}
 	x.w.Header().Set("Content-Type", r.form.MediaType())
-	if x.compresses(http.StatusOK, int(measured)) {
+	if x.compresses(http.StatusOK, int(measured)) && r.listShrinks(metadata, page) {
 		out := x.startCompressed(http.StatusOK)
 		r.writeList(out, metadata, page)
 		out.Close()
@@ -69,6 +69,13 @@ func (x *exchange) streamList(r representation, metadata api.ListMeta, page *reg
 	}
 	x.w.WriteHeader(http.StatusOK)
 	r.writeList(x.w, metadata, page)
+}
+
+// listShrinks tells whether the beginning of a list can be compressed.
+func (r representation) listShrinks(metadata api.ListMeta, page *registry.Page) bool {
+	var sample sampled
+	r.writeList(&sample, metadata, page)
+	return shrinks(sample.data)
 }
 
 // pieces are the buffers in which parts of lists and events are put together.
