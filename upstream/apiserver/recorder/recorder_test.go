@@ -1,0 +1,58 @@
+package recorder
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/apiserver/apiservertest"
+	"orrery/upstream/controlplane"
+)
+
+// genuine starts the control plane of the recordings for a test.
+func genuine(t *testing.T) apiservertest.Target {
+	config := Config()
+	config.Log = t.Output()
+	cp, err := controlplane.Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	target, err := TargetFor(cp.Kubeconfig())
+	require.NoError(t, err)
+	return target
+}
+
+// A recording that depends on chance, on the day or on what was recorded before it would be found out here: a fresh
+// control plane gives the same answers, without any gap.
+func TestRecordingsCanBeRepeated(t *testing.T) {
+	start := sync.OnceValue(func() apiservertest.Target { return genuine(t) })
+	apiservertest.Run(t, func(*testing.T) apiservertest.Target { return start() }, nil)
+}
+
+// What is written is what is committed, byte for byte.
+func TestRecordingsAreWritten(t *testing.T) {
+	target := genuine(t)
+	scripts, err := apiservertest.Scripts()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, script := range scripts {
+		if script.Theme != "namespaces" {
+			continue
+		}
+		require.NoError(t, Record(t.Context(), target, script, dir))
+		written, err := os.ReadFile(filepath.Join(dir, apiservertest.RecordingFile(script)))
+		require.NoError(t, err)
+		committed, err := os.ReadFile(filepath.Join("../../../internal/apiserver/apiservertest/testdata", apiservertest.RecordingFile(script)))
+		require.NoError(t, err)
+		assert.Equal(t, string(committed), string(written))
+
+		err = Record(t.Context(), target, script, dir)
+		assert.NoError(t, err, "an answer that differs is an answer, too")
+		assert.Error(t, Record(t.Context(), target, script, filepath.Join(dir, "absent")))
+	}
+	_, err = TargetFor(filepath.Join(dir, "absent"))
+	assert.Error(t, err)
+}
