@@ -12,13 +12,21 @@ import (
 	"orrery/internal/apiserver/protobuf"
 )
 
-// readBody reads the whole body, as far as the limit goes. A client that takes its time is cut.
+// limitBody gives the client a time to send its body. The limit stands until the body has been read: net/http reads what a handler
+// leaves, and a client that says nothing more would keep it there.
+func (x *exchange) limitBody() {
+	if x.r.ContentLength != 0 {
+		x.w.unread = true
+		x.w.controller.SetReadDeadline(time.Now().Add(bodyTimeout))
+	}
+}
+
+// readBody reads the whole body, as far as the limits go.
 func (x *exchange) readBody() ([]byte, error) {
-	x.w.controller.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer x.w.controller.SetReadDeadline(time.Time{})
 	if x.r.ContentLength > largestBody {
 		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
 	}
+	x.w.unread = false
 	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, largestBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
@@ -26,6 +34,7 @@ func (x *exchange) readBody() ([]byte, error) {
 	if err != nil {
 		return nil, apierrors.BadRequest("the body of the request could not be read: " + err.Error())
 	}
+	x.w.controller.SetReadDeadline(time.Time{})
 	return data, nil
 }
 

@@ -20,6 +20,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.server.gate.leave()
+	x.limitBody()
 	begun := time.Now()
 	defer func() {
 		broken := x.recover(recover())

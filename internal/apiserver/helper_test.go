@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,7 @@ func newPiped(t *testing.T, changes ...func(*apiserver.Config)) *piped {
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		assert.NoError(t, server.Stop(context.Background()))
+		time.Sleep(time.Second) // net/http lingers on connections that it closes after a body that is too large
 	})
 	return &piped{t: t, server: server, pipes: pipes, client: &http.Client{Transport: transport}}
 }

@@ -16,6 +16,8 @@ type response struct {
 	controller *http.ResponseController
 	head       bool // the method is HEAD: net/http drops the body
 
+	unread bool // the request has a body that nobody has asked for
+
 	code  int   // 0: nothing has been answered yet
 	bytes int64 // of the body
 }
@@ -35,6 +37,10 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 {
 		w.code = code
+	}
+	if w.unread {
+		// net/http reads what is left of the body before it sends the head.
+		w.controller.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 	w.controller.SetWriteDeadline(time.Now().Add(stream.WriteTimeout))
 	w.ResponseWriter.WriteHeader(code)

@@ -158,11 +158,13 @@ func (s *Server) stopping() bool {
 	}
 }
 
-// The limits of a connection. A client that sends its request byte by byte is cut after headerTimeout or bodyTimeout; one that
+// The limits of a connection. A client that sends its request byte by byte is cut after headerTimeout or bodyTimeout, and after
+// lingerTimeout if the answer does not depend on the body; one that
 // keeps a connection without using it after idleTimeout, as in kube-apiserver.
 const (
 	headerTimeout   = 32 * time.Second
 	bodyTimeout     = 60 * time.Second
+	lingerTimeout   = 5 * time.Second
 	idleTimeout     = 90 * time.Second
 	largestHeader   = 1 << 20
 	largestBody     = 3 << 20

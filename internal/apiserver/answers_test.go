@@ -1,0 +1,226 @@
+package apiserver_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFormsOfAnObject(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		plain := p.must(200, "GET", configMaps+"/a", "")
+		assert.Equal(t, "application/json", plain.header.Get("Content-Type"))
+		assert.Equal(t, "no-cache, private", plain.header.Get("Cache-Control"))
+		assert.NotEmpty(t, plain.header.Get("Audit-Id"))
+		assert.True(t, strings.HasPrefix(plain.body, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{`), plain.body)
+		assert.True(t, strings.HasSuffix(plain.body, "}\n"))
+
+		pretty := p.must(200, "GET", configMaps+"/a?pretty=true", "")
+		assert.Equal(t, indent(t, plain.body), pretty.body)
+		assert.Equal(t, pretty.body, p.must(200, "GET", configMaps+"/a", "", "User-Agent", "curl/8.0").body)
+
+		yaml := p.must(200, "GET", configMaps+"/a", "", "Accept", "application/yaml")
+		assert.Equal(t, "application/yaml", yaml.header.Get("Content-Type"))
+		assert.True(t, strings.HasPrefix(yaml.body, "apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n"), yaml.body)
+	})
+}
+
+func TestFormsOfAList(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		empty := p.must(200, "GET", configMaps, "")
+		assert.Equal(t, indent(t, empty.body), p.must(200, "GET", configMaps+"?pretty=1", "").body)
+		p.configMap("a")
+		p.configMap("b")
+		plain := p.must(200, "GET", configMaps, "")
+		assert.Equal(t, strconv.Itoa(len(plain.body)), plain.header.Get("Content-Length"))
+		assert.Equal(t, indent(t, plain.body), p.must(200, "GET", configMaps+"?pretty=1", "").body)
+		assert.NotContains(t, plain.body, `"kind":"ConfigMap"`, "items do not say what they are")
+		yaml := p.must(200, "GET", configMaps, "", "Accept", "application/yaml").body
+		assert.Contains(t, yaml, "kind: ConfigMapList\n")
+		assert.Contains(t, yaml, "items:\n- data:\n    k: v\n")
+
+		for _, path := range []string{"/a", ""} {
+			for _, as := range []string{"Table", "PartialObjectMetadata", "PartialObjectMetadataList"} {
+				got := p.do("GET", configMaps+path, "", "Accept", "application/json;as="+as+";g=meta.k8s.io;v=v1")
+				switch {
+				case path == "" && as == "PartialObjectMetadata":
+					assert.Equal(t, 406, got.code)
+					assert.Equal(t, "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)", got.message(t))
+				case path != "" && as == "PartialObjectMetadataList":
+					assert.Equal(t, 406, got.code)
+					assert.Equal(t, "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)", got.message(t))
+				default:
+					assert.Equal(t, 200, got.code)
+					assert.True(t, strings.HasPrefix(got.body, `{"kind":"`+as+`","apiVersion":"meta.k8s.io/v1","metadata":{`), got.body)
+					assert.NotContains(t, got.body, `"data"`)
+				}
+			}
+		}
+	})
+}
+
+// Only what is large is compressed, only for those who read it, and it is the same.
+func TestCompression(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", configMaps, `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 200<<10)+`"}}`)
+		for _, path := range []string{configMaps, configMaps + "/large", configMaps + "?pretty=1"} {
+			plain := p.must(200, "GET", path, "")
+			packed := p.must(200, "GET", path, "", "Accept-Encoding", "br, gzip;q=0.5")
+			if strings.HasSuffix(path, "pretty=1") { // people's lists are made as they are sent, and their length is not known
+				assert.Empty(t, packed.header.Get("Content-Encoding"))
+				continue
+			}
+			assert.Empty(t, plain.header.Get("Content-Encoding"))
+			assert.Equal(t, "gzip", packed.header.Get("Content-Encoding"))
+			assert.Equal(t, "Accept-Encoding", packed.header.Get("Vary"))
+			assert.Less(t, len(packed.body), 10<<10)
+			reader, err := gzip.NewReader(strings.NewReader(packed.body))
+			require.NoError(t, err)
+			data, err := io.ReadAll(reader)
+			require.NoError(t, err)
+			assert.Equal(t, plain.body, string(data))
+			assert.Empty(t, p.must(200, "GET", path, "", "Accept-Encoding", "gzip; q=0").header.Get("Content-Encoding"))
+		}
+		small := p.must(200, "GET", "/api/v1/namespaces/default", "", "Accept-Encoding", "gzip")
+		assert.Empty(t, small.header.Get("Content-Encoding"))
+	})
+}
+
+// Everything that can be asked of the paths that are no resources.
+func TestDocuments(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		for path, want := range map[string]string{
+			"/":                              `"/apis/apps/v1"`,
+			"/version":                       `"gitVersion":"v1.36`,
+			"/api":                           `"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"apiserver.test"}]`,
+			"/api/":                          `"versions":["v1"]`,
+			"/api/v1":                        `"name":"pods/eviction"`,
+			"/apis":                          `"name":"authorization.k8s.io"`,
+			"/apis/apps":                     `"kind":"APIGroup"`,
+			"/apis/apps/v1":                  `"name":"deployments/scale"`,
+			"/apis/authentication.k8s.io/v1": `"name":"tokenreviews"`,
+			"/healthz":                       "ok",
+			"/livez/ping":                    "ok",
+			"/healthz?verbose":               "[+]ping ok\n[+]log ok\n[+]etcd ok\nhealthz check passed\n",
+			"/readyz?verbose&exclude=ping":   "[+]ping excluded: ok\n",
+			"/openapi/v2":                    `"swagger":"2.0"`,
+			"/openapi/v3":                    `/openapi/v3/apis/apps/v1?hash=`,
+			"/openapi/v3/api/v1":             `"openapi":"3.0.0"`,
+			"/openapi/v3/apis/apps/v1":       "Deployment",
+			"/debug/orrery/snapshot":         `"requests":{`,
+		} {
+			assert.Contains(t, p.must(200, "GET", path, "").body, want, path)
+		}
+		for path, want := range map[string]string{
+			"/nothing": "404 page not found\n", "/apis/nothing": "404 page not found\n", "/apis/nothing/v1": "404 page not found\n",
+			"/apis/nothing/v1/things": "404 page not found\n", "/livez/nothing": "404 page not found\n", "/livez/ping/x": "404 page not found\n",
+			"/openapi/v4": "404 page not found\n", "/openapi/v3/nothing": "", "/debug/orrery/nothing": "404 page not found\n", "/apis/a/b/": "404 page not found\n",
+		} {
+			assert.Equal(t, want, p.must(404, "GET", path, "").body, path)
+		}
+		for _, path := range []string{"/api/v2", "/apis/apps/v2", "/api/v1/nothing", "/api/v1/namespaces/a/b/c/d/e", "/api/v1/pods/a", "/api/v1/namespaces/a/nodes", "/api/v1/namespaces/default/pods/a/nothing", "/apis/authorization.k8s.io/v1/localsubjectaccessreviews"} {
+			assert.Equal(t, "the server could not find the requested resource", p.must(404, "GET", path, "").message(t), path)
+		}
+		for _, request := range []string{"POST /version", "POST /api", "POST /api/v1", "PUT /api/v1/pods", "DELETE /api/v1/namespaces", "OPTIONS /api/v1/namespaces", "FOO /api/v1/namespaces/a", "POST /debug/orrery/snapshot", "PUT /debug/orrery/faults", "DELETE /api/v1/namespaces/a/status", "GET /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"} {
+			method, path, _ := strings.Cut(request, " ")
+			assert.Equal(t, "the server does not allow this method on the requested resource", p.must(405, method, path, "").message(t), request)
+		}
+		assert.Equal(t, 405, p.do("HEAD", "/api/v1/namespaces", "").code)
+		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml", p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
+		assert.Equal(t, "only the following media types are accepted: application/json, application/yaml", p.must(406, "GET", "/apis", "", "Accept", "application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
+		assert.Equal(t, 406, p.do("GET", "/openapi/v2", "", "Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf").code)
+		assert.Equal(t, 406, p.do("GET", "/openapi/v3/api/v1", "", "Accept", "text/html").code)
+	})
+}
+
+func TestCachesOfDocuments(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated}, {"/openapi/v2", ""}, {"/openapi/v3/apis/apps/v1", ""}} {
+			first := p.must(200, "GET", request[0], "", "Accept", request[1])
+			etag := first.header.Get("Etag")
+			assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)
+			again := p.must(304, "GET", request[0], "", "Accept", request[1], "If-None-Match", `"x", `+etag)
+			assert.Empty(t, again.body)
+			assert.Equal(t, etag, again.header.Get("Etag"))
+		}
+		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", p.do("GET", "/api?pretty", "", "Accept", aggregated).header.Get("Content-Type"))
+
+		var index struct {
+			Paths map[string]struct{ ServerRelativeURL string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(p.must(200, "GET", "/openapi/v3", "").body), &index))
+		right := index.Paths["apis/apps/v1"].ServerRelativeURL
+		named := p.must(200, "GET", right, "")
+		assert.Equal(t, "public, immutable", named.header.Get("Cache-Control"))
+		expires, err := http.ParseTime(named.header.Get("Expires"))
+		require.NoError(t, err)
+		assert.True(t, expires.After(time.Now().AddDate(0, 11, 0)))
+		client := *p.client
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		p.client = &client
+		wrong := p.must(301, "GET", "/openapi/v3/apis/apps/v1?hash=X", "")
+		assert.Equal(t, right, wrong.header.Get("Location"))
+	})
+}
+
+// A custom resource appears in discovery at once, and goes again.
+func TestCustomResourcesAreDiscovered(t *testing.T) {
+	const crd = `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com","scope":"Namespaced",
+		"names":{"plural":"crontabs","singular":"crontab","kind":"CronTab","listKind":"CronTabList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
+	const crds, tabs = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/stable.example.com/v1/namespaces/default/crontabs"
+	bubble(t, func(t *testing.T, p *piped) {
+		assert.Equal(t, "404 page not found\n", p.must(404, "GET", tabs, "").body)
+		before := p.must(200, "GET", "/openapi/v3", "").body
+		p.must(201, "POST", crds, crd)
+		p.must(200, "GET", "/apis/stable.example.com/v1", "")
+		assert.NotEqual(t, before, p.must(200, "GET", "/openapi/v3", "").body)
+		p.must(201, "POST", tabs, `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"},"any":1}`)
+		list := p.must(200, "GET", tabs, "").body
+		assert.True(t, strings.HasPrefix(list, `{"kind":"CronTabList","apiVersion":"stable.example.com/v1","metadata":{"continue":"","resourceVersion":"`), list)
+		assert.Contains(t, list, `"items":[{"kind":"CronTab","apiVersion":"stable.example.com/v1","metadata":{`)
+		for path, want := range map[string]string{tabs + "/a/scale": `crontabs.stable.example.com "a" not found`} {
+			assert.Equal(t, want, p.must(404, "GET", path, "").message(t))
+		}
+		assert.Equal(t, `create is not supported on resources of kind "crontabs.stable.example.com"`, p.must(405, "POST", tabs+"/a/status", "").message(t))
+		for _, path := range []string{"/apis/stable.example.com/v1/crontabs/a", "/apis/stable.example.com/v1/nothing", "/apis/stable.example.com/v2/crontabs"} {
+			assert.Equal(t, "404 page not found\n", p.must(404, "GET", path, "").body, path)
+		}
+		assert.Equal(t, "only the following media types are accepted: application/json, application/yaml", p.must(406, "GET", tabs, "", "Accept", "text/html").message(t))
+		watch := p.watch(tabs + "?watch=1")
+		watch.want("ADDED", "a")
+		p.must(200, "DELETE", crds+"/crontabs.stable.example.com", "")
+		watch.want("DELETED", "a")
+		watch.ends()
+		assert.Equal(t, 404, p.do("GET", tabs, "").code)
+	})
+}
+
+// A server that another one is said to answer for, and that does not.
+func TestAGroupThatDoesNotAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1beta1.metrics.example.com"},
+			"spec":{"group":"metrics.example.com","version":"v1beta1","groupPriorityMinimum":100,"versionPriority":100,"service":{"namespace":"default","name":"metrics"}}}`)
+		for _, path := range []string{"/apis/metrics.example.com/v1beta1", "/apis/metrics.example.com/v1beta1/nodes"} {
+			assert.Equal(t, "service unavailable\n", p.must(503, "GET", path, "").body)
+		}
+		aggregated := p.must(200, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").body
+		assert.Contains(t, aggregated, `{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1beta1","freshness":"Stale"}]}`)
+
+		_, err := p.server.Faults().Add("broken-group:group=apps,version=v1")
+		require.NoError(t, err)
+		assert.Equal(t, 503, p.do("GET", "/apis/apps/v1", "").code)
+		aggregated = p.must(200, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").body
+		assert.Contains(t, aggregated, `{"metadata":{"name":"apps"},"versions":[{"version":"v1","freshness":"Stale"}]}`)
+	})
+}

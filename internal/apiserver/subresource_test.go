@@ -1,0 +1,74 @@
+package apiserver_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const pods = "/api/v1/namespaces/default/pods"
+
+func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
+		p.must(201, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{"kind":"Node","name":"n"}}`)
+		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
+		p.must(422, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{}}`)
+		p.must(404, "POST", pods+"/none/binding", `{"metadata":{"name":"none"},"target":{"kind":"Node","name":"n"}}`)
+		p.must(400, "POST", pods+"/web/binding", `[`)
+
+		assert.Contains(t, p.must(200, "GET", pods+"/web/log?container=b", "").body, "container b")
+		assert.Equal(t, "a container name must be specified for pod web, choose one of: [a b]", p.must(400, "GET", pods+"/web/log", "").message(t))
+		p.must(404, "GET", pods+"/none/log", "")
+
+		assert.Equal(t, "name in URL does not match name in Eviction object", p.must(400, "POST", pods+"/web/eviction", `{}`).message(t))
+		p.must(422, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"propagationPolicy":"x"}}`)
+		p.must(400, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":"x"}}`)
+		p.must(201, "POST", pods+"/web/eviction?dryRun=All", `{"metadata":{"name":"web"}}`)
+		assert.NotContains(t, p.must(200, "GET", pods+"/web", "").body, "deletionTimestamp")
+		assert.Contains(t, p.must(201, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":0}}`).body, `"status":"Success"`)
+		p.must(404, "GET", pods+"/web", "")
+		p.must(404, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"}}`)
+	})
+}
+
+func TestScales(t *testing.T) {
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", deployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
+			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"i"}]}}}}`)
+		scale := deployments + "/web/scale"
+		assert.Contains(t, p.must(200, "GET", scale, "").body, `"kind":"Scale"`)
+		patched := p.must(200, "PATCH", scale, `{"spec":{"replicas":3}}`, "Content-Type", "application/merge-patch+json")
+		assert.Contains(t, patched.body, `"spec":{"replicas":3}`)
+		updated := p.must(200, "PUT", scale, `{"metadata":{"name":"web","namespace":"default"},"spec":{"replicas":4}}`)
+		assert.Contains(t, updated.body, `"spec":{"replicas":4}`)
+		assert.Contains(t, p.must(200, "GET", deployments+"/web", "").body, `"replicas":4`)
+		refusal := `Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`
+		assert.Equal(t, refusal, p.must(422, "PATCH", scale, `{"spec":{"replicas":-1}}`, "Content-Type", "application/merge-patch+json").message(t))
+		assert.Equal(t, refusal, p.must(422, "PUT", scale, `{"metadata":{"name":"web"},"spec":{"replicas":-1}}`).message(t))
+		p.must(415, "PATCH", scale, `{}`)
+		p.must(400, "PATCH", scale, `{`, "Content-Type", "application/merge-patch+json")
+		p.must(400, "PUT", scale, `{`)
+		p.must(405, "DELETE", scale, "")
+		p.must(404, "GET", deployments+"/none/scale", "")
+		p.must(406, "GET", scale, "", "Accept", "text/html")
+	})
+}
+
+// The group events.k8s.io shows the events of the core group under other names.
+func TestEventsHaveTwoForms(t *testing.T) {
+	const core, group = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", core, `{"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","namespace":"default"},"message":"it happened","reason":"Tested","type":"Normal"}`)
+		one := p.must(200, "GET", group+"/e", "").body
+		assert.Contains(t, one, `"note":"it happened"`)
+		assert.Contains(t, one, `"apiVersion":"events.k8s.io/v1"`)
+		list := p.must(200, "GET", group, "").body
+		assert.Contains(t, list, `"note":"it happened"`)
+		assert.NotContains(t, list, `"kind":"Event"`)
+		assert.Contains(t, p.must(200, "GET", core, "").body, `"message":"it happened"`)
+		assert.Equal(t, "events.k8s.io/v1", p.watch(group+"?watch=1").want("ADDED", "e").Object.APIVersion)
+	})
+}
