@@ -79,8 +79,8 @@ func (c *Collection) forgetTreesLocked() {
 
 // rememberTreeLocked keeps a state for whoever asks for it next, instead of the one that was kept longest.
 func (c *Collection) rememberTreeLocked(number uint64, t tree) {
-	if number < c.window.first || c.dropped {
-		return
+	if _, found := c.pastTreeLocked(number); found || number < c.window.first || c.dropped {
+		return // somebody else has made it meanwhile, or it came too late
 	}
 	if len(c.trees) == maxTrees {
 		c.trees = append(c.trees[:0], c.trees[1:]...)

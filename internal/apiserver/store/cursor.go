@@ -24,7 +24,8 @@ func (c *Collection) Watch(after uint64) (*Cursor, error) {
 }
 
 // Next returns the events that come next, at least one. If there is none yet it waits until there is, or until ctx ends,
-// whose error it then returns. It fails with an [*ExpiredError] if the window has moved past the cursor, and with
+// whose error it then returns; what is there is returned even if ctx has ended, so that a ctx that has makes it a look without
+// waiting. It fails with an [*ExpiredError] if the window has moved past the cursor, and with
 // [ErrDropped] after the last event of a collection that was dropped. The slice is shared and must not be changed.
 func (cur *Cursor) Next(ctx context.Context) ([]Event, error) {
 	for {

@@ -86,6 +86,20 @@ func TestCursorStopsWithItsContext(t *testing.T) {
 	})
 }
 
+// With a context that has ended Next is a look without waiting.
+func TestCursorIsReadWithoutWaiting(t *testing.T) {
+	c := New(Config{}).Collection(configMaps)
+	cursor := watch(t, c, 1)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := cursor.Next(ended)
+	require.ErrorIs(t, err, context.Canceled)
+	create(t, c, Key{"n", "a"}, "1")
+	events, err := cursor.Next(ended)
+	require.NoError(t, err)
+	assert.Len(t, events, 1)
+}
+
 func TestCursorInASelect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{})
