@@ -33,20 +33,21 @@ func TestInformersStayEqual(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	clients := newClients(t, server.Kubeconfig())
-	clients.defineWidgets(t)
+	followers, authors := newClients(t, server.Kubeconfig()), newClients(t, server.Kubeconfig())
+	authors.defineWidgets(t)
 
 	// client-go can check for itself that a streaming list and a list agree. It panics if they do not.
 	t.Cleanup(consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true))
 	var all []*watched
 	for _, streaming := range []bool{true, false} {
-		all = append(all, startInformers(t, clients, streaming)...)
+		all = append(all, startInformers(t, followers, streaming)...)
 	}
 
 	seed := seedOf(t)
-	source := newWriters(clients, seed)
+	source := newWriters(authors, seed)
 	disturbances := rand.New(rand.NewPCG(seed, 1))
 	for round := range rounds {
+		begun := time.Now()
 		disturbed := make(chan error, 1)
 		target := (round + 1) * writesPerRound
 		go func() {
@@ -56,35 +57,50 @@ func TestInformersStayEqual(t *testing.T) {
 		}()
 		require.NoError(t, source.writeUntil(t.Context(), writersAtOnce, target))
 		require.NoError(t, <-disturbed)
+		wrote := time.Since(begun)
 		for _, w := range all {
 			awaitEqual(t, server, w)
 		}
+		t.Logf("round %d: written in %v, equal after %v", round, wrote, time.Since(begun))
 	}
 
 	for _, w := range all {
-		t.Logf("%s: %d objects, told of %s", w.name, len(w.informer.GetStore().List()), w.history.counts())
+		t.Logf("%s: %d objects, %d beginnings, told of %s", w.name, len(w.informer.GetStore().List()), w.beginnings.Load(), w.history.counts())
+		beginnings := w.beginnings.Load()
+		assert.Greater(t, beginnings, int64(len(compactions)), "%s: it had to begin anew after each compaction", w.name)
 		if w.streaming {
-			assert.Positive(t, w.initialStreams.Load(), "%s: streaming lists were asked for", w.name)
+			assert.Equal(t, beginnings, w.streams.Load(), "%s: it streams its lists", w.name)
 		} else {
-			assert.Zero(t, w.initialStreams.Load(), "%s: streaming lists were not to be asked for", w.name)
+			assert.Zero(t, w.streams.Load(), "%s: it does not stream its lists", w.name)
 		}
-		assert.Equal(t, int64(1+len(compactions)), w.expired.Load()+1, "%s: each compaction was felt once", w.name)
 	}
 	t.Logf("what was written: %s", source.summary())
 }
 
-// disturb waits until so much has been written, and then cuts all watches, after having forgotten history if wanted.
+// disturb waits until so much has been written, and then cuts all watches. If history is to be forgotten they come back only
+// when that has happened, and more has been written before: then none of them can be resumed.
 func disturb(ctx context.Context, server *served.Server, source *writers, at int, compact bool) error {
 	if err := source.await(ctx, at); err != nil {
 		return err
 	}
-	if compact {
-		if _, err := server.Add(ctx, "compact"); err != nil {
-			return err
-		}
+	if !compact {
+		_, err := server.Add(ctx, "cut-watches")
+		return err
 	}
-	_, err := server.Add(ctx, "cut-watches")
-	return err
+	busy, err := server.Add(ctx, "too-many-requests:verb=watch,retry-after=1s")
+	if err != nil {
+		return err
+	}
+	if _, err := server.Add(ctx, "cut-watches"); err != nil {
+		return err
+	}
+	if err := source.await(ctx, at+writesPerRound/10); err != nil {
+		return err
+	}
+	if _, err := server.Add(ctx, "compact"); err != nil {
+		return err
+	}
+	return server.Remove(ctx, busy)
 }
 
 // startInformers starts one informer of each sort, and waits until they have synced.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,8 +28,8 @@ type watched struct {
 	lists     func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	history   history
 
-	initialStreams atomic.Int64 // watches that asked for everything there is
-	expired        atomic.Int64 // watches and lists that were told that history is gone
+	beginnings atomic.Int64 // how often it asked for everything there is
+	streams    atomic.Int64 // of these, by a watch
 
 	mu  sync.Mutex // guards err
 	err error      // the last that the reflector reported
@@ -47,11 +46,18 @@ func observe[L runtime.Object](name string, streaming bool, example runtime.Obje
 		return list(ctx, options)
 	}
 	w.informer = cache.NewSharedIndexInformer(&cache.ListWatch{
-		ListWithContextFunc: w.lists,
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			// The check of streaming lists asks for what there was at an exact version.
+			if options.Continue == "" && options.ResourceVersionMatch != metav1.ResourceVersionMatchExact {
+				w.beginnings.Add(1)
+			}
+			return w.lists(ctx, options)
+		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector = selector
 			if options.SendInitialEvents != nil && *options.SendInitialEvents {
-				w.initialStreams.Add(1)
+				w.beginnings.Add(1)
+				w.streams.Add(1)
 			}
 			return follow(ctx, options)
 		},
@@ -65,9 +71,6 @@ func (w *watched) start(t *testing.T) {
 	_, err := w.informer.AddEventHandler(&w.history)
 	require.NoError(t, err)
 	require.NoError(t, w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-			w.expired.Add(1)
-		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.err = err

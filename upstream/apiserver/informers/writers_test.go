@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -182,8 +181,9 @@ func (w *writers) remove(ctx context.Context, resource schema.GroupVersionResour
 	if err := client.Delete(ctx, name, immediately); err != nil || resource != namespaces {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := w.clients.typed.CoreV1().Namespaces().Finalize(ctx, namespace, metav1.UpdateOptions{})
+	namespace := newObject(namespaces, name, 0)
+	namespace.Object["spec"] = map[string]any{}
+	_, err := client.Update(ctx, namespace, metav1.UpdateOptions{}, "finalize")
 	return err
 }
 

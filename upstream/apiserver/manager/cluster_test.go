@@ -1,0 +1,190 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"orrery/upstream/apiserver/served"
+)
+
+// patience is reached only by a test that fails.
+const patience = 2 * time.Minute
+
+var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+// cluster is the server with clients, for one test.
+type cluster struct {
+	t       *testing.T
+	ctx     context.Context
+	server  *served.Server
+	typed   kubernetes.Interface
+	dynamic dynamic.Interface
+}
+
+func newCluster(t *testing.T, server *served.Server) *cluster {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", server.Kubeconfig())
+	require.NoError(t, err)
+	config.QPS = -1
+	config.ContentType = "application/json" // the server has no protobuf
+	c := &cluster{t: t, ctx: t.Context(), server: server}
+	c.typed, err = kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	c.dynamic, err = dynamic.NewForConfig(config)
+	require.NoError(t, err)
+	return c
+}
+
+func (c *cluster) eventually(what string, probe func() (bool, error)) {
+	c.t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := probe()
+		if err == nil && ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-c.server.Failed():
+			require.NoError(c.t, c.server.Err(), "while waiting until "+what)
+		case <-deadline:
+			require.Fail(c.t, "waited in vain until "+what, "last answer: %v, %v", ok, err)
+		}
+	}
+}
+
+func (c *cluster) createNamespace(name string) {
+	c.t.Helper()
+	_, err := c.typed.CoreV1().Namespaces().Create(c.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	require.NoError(c.t, err)
+}
+
+func (c *cluster) deleteNamespace(name string) {
+	c.t.Helper()
+	require.NoError(c.t, c.typed.CoreV1().Namespaces().Delete(c.ctx, name, metav1.DeleteOptions{}))
+}
+
+func (c *cluster) namespace(name string) *corev1.Namespace {
+	c.t.Helper()
+	namespace, err := c.typed.CoreV1().Namespaces().Get(c.ctx, name, metav1.GetOptions{})
+	require.NoError(c.t, err)
+	return namespace
+}
+
+// awaitDefaults waits for what the controllers put into a namespace.
+func (c *cluster) awaitDefaults(namespace string) {
+	c.t.Helper()
+	c.eventually("namespace "+namespace+" has its service account and its bundle", func() (bool, error) {
+		if _, err := c.typed.CoreV1().ServiceAccounts(namespace).Get(c.ctx, "default", metav1.GetOptions{}); err != nil {
+			return false, err
+		}
+		_, err := c.typed.CoreV1().ConfigMaps(namespace).Get(c.ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		return err == nil, err
+	})
+}
+
+// awaitConditions waits until the namespace says all this: the reason and message of each condition.
+func (c *cluster) awaitConditions(name string, want map[corev1.NamespaceConditionType]string) {
+	c.t.Helper()
+	have := map[corev1.NamespaceConditionType]string{}
+	c.eventually("the conditions are as expected", func() (bool, error) {
+		namespace, err := c.typed.CoreV1().Namespaces().Get(c.ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		clear(have)
+		for _, condition := range namespace.Status.Conditions {
+			have[condition.Type] = condition.Reason + ": " + condition.Message
+		}
+		if !assert.ObjectsAreEqual(want, have) {
+			return false, fmt.Errorf("%v", have)
+		}
+		return true, nil
+	})
+}
+
+// awaitGone waits until a namespace is gone and checks that nothing of it is left.
+func (c *cluster) awaitGone(name string) {
+	c.t.Helper()
+	c.eventually("namespace "+name+" is gone", func() (bool, error) {
+		namespace, err := c.typed.CoreV1().Namespaces().Get(c.ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("it says %v", namespace.Status.Conditions)
+		}
+		return false, err
+	})
+	require.Empty(c.t, c.content(name), "what namespace %s left behind", name)
+}
+
+// listable finds all namespaced types that can be listed, by client-go's discovery.
+func (c *cluster) listable() map[schema.GroupVersionResource]metav1.APIResource {
+	c.t.Helper()
+	lists, err := c.typed.Discovery().ServerPreferredNamespacedResources()
+	require.NoError(c.t, err)
+	found := map[schema.GroupVersionResource]metav1.APIResource{}
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		require.NoError(c.t, err)
+		for _, resource := range list.APIResources {
+			if slices.Contains(resource.Verbs, "list") && gv.Group != "events.k8s.io" { // events are served twice
+				found[gv.WithResource(resource.Name)] = resource
+			}
+		}
+	}
+	return found
+}
+
+// content returns the names of everything in a namespace, by resource.
+func (c *cluster) content(namespace string) map[string][]string {
+	c.t.Helper()
+	content := map[string][]string{}
+	for resource := range c.listable() {
+		list, err := c.dynamic.Resource(resource).Namespace(namespace).List(c.ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			continue // a custom type that has gone in the meantime
+		}
+		require.NoError(c.t, err)
+		for _, item := range list.Items {
+			group := resource.GroupResource().String()
+			content[group] = append(content[group], item.GetName())
+		}
+	}
+	for _, names := range content {
+		slices.Sort(names)
+	}
+	return content
+}
+
+func (c *cluster) create(resource schema.GroupVersionResource, namespace string, object *unstructured.Unstructured) {
+	c.t.Helper()
+	_, err := c.dynamic.Resource(resource).Namespace(namespace).Create(c.ctx, object, metav1.CreateOptions{})
+	require.NoError(c.t, err, "%s %s", resource.Resource, object.GetName())
+}
+
+// free takes the finalizers off an object.
+func (c *cluster) free(resource schema.GroupVersionResource, namespace, name string) {
+	c.t.Helper()
+	_, err := c.dynamic.Resource(resource).Namespace(namespace).Patch(c.ctx, name, types.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	require.NoError(c.t, err)
+}
