@@ -18,13 +18,11 @@ import (
 // the type allows that (422). If the last finalizer of an object that is being deleted is gone in the new state, the object
 // is removed, and the answer is the state that it never had in the store.
 func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (after *store.Object, created bool, err error) {
-	if t.Subresource != "scale" {
-		if err := t.sameName(o); err != nil {
-			return nil, false, err
-		}
-		if err := t.sameNamespace(o); err != nil {
-			return nil, false, err
-		}
+	if err := t.sameName(o); err != nil {
+		return nil, false, err
+	}
+	if err := t.sameNamespace(o); err != nil {
+		return nil, false, err
 	}
 	asked, err := parseVersion(o.GetResourceVersion())
 	if err != nil {
@@ -33,8 +31,10 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 	if r.struck("update", t, w, o) {
 		return nil, false, t.conflict(apierrors.ObjectModified)
 	}
-	if err := r.namespaceExists(t); err != nil {
-		return nil, false, err
+	if t.Subresource != "scale" { // which is looked for through its object
+		if err := r.namespaceExists(t); err != nil {
+			return nil, false, err
+		}
 	}
 	for {
 		if err := ctx.Err(); err != nil {

@@ -314,6 +314,22 @@ func TestStatusAndScaleAreAddressesOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, int64(5), w.get(deployment()).NestedInt64("spec", "replicas"))
 
+	for _, c := range []struct {
+		namespace, scale string
+		code             int
+		message          string
+	}{
+		{"default", `{"metadata":{"name":"x"},"spec":{"replicas":0}}`, 400, "the name of the object (x) does not match the name on the URL (d)"},
+		{"default", `{"spec":{"replicas":0}}`, 400, "the name of the object (d based on URL) was undeterminable: name must be provided"},
+		{
+			"default", `{"metadata":{"name":"d","resourceVersion":"1"},"spec":{"replicas":0}}`, 409,
+			`Operation cannot be fulfilled on deployments.apps "d": the object has been modified; please apply your changes to the latest version and try again`,
+		},
+		{"nope", `{"metadata":{"name":"d"},"spec":{"replicas":0}}`, 404, `deployments.apps "d" not found`},
+	} {
+		_, err := w.update(w.at("deployments.apps", c.namespace, "d", "scale"), c.scale)
+		refused(t, err, c.code, c.message)
+	}
 	_, err = w.update(w.at("deployments.apps", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
 	assert.True(t, api.IsNotFound(err), "%v", err)
 	_, err = w.update(w.at("services", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
