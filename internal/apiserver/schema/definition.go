@@ -6,10 +6,11 @@ import (
 
 // definition is a line of the recorded file: a type as kube-apiserver publishes it, and what its Go type adds.
 type definition struct {
-	Name   string            `json:"name"`
-	Schema map[string]any    `json:"schema"`
-	Types  map[string]string `json:"types"`  // Go types of fields that the schema does not suggest
-	Inside map[string]string `json:"inside"` // the embedded structs that fields came from
+	Name    string            `json:"name"`
+	Schema  map[string]any    `json:"schema"`
+	Types   map[string]string `json:"types"`   // Go types of fields that the schema does not suggest
+	Inside  map[string]string `json:"inside"`  // the embedded structs that fields came from
+	Omitted []string          `json:"omitted"` // fields that vanish when they are empty
 }
 
 // goName is the type as Go prints it: io.k8s.api.core.v1.PodSpec is v1.PodSpec.

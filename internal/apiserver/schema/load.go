@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orrery/restclient/api"
@@ -70,7 +71,7 @@ func (s *Set) fill(t *Type, d *definition) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		field.inside = d.Inside[name]
+		field.inside, field.omitted = d.Inside[name], slices.Contains(d.Omitted, name)
 		t.fields[name] = field
 	}
 	return nil
@@ -115,13 +116,13 @@ func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error
 	case "array":
 		t.kind = Array
 		items, _ := schema["items"].(map[string]any)
-		if t.element, err = s.place(items, elementType(goType, "[]")); err == nil {
+		if t.element, err = s.place(items, elementType(goType)); err == nil {
 			t.goType = "[]" + t.element.goType
 		}
 	case "object":
 		t.kind = Object
 		values, _ := schema["additionalProperties"].(map[string]any)
-		if t.element, err = s.place(values, ""); err == nil {
+		if t.element, err = s.place(values, elementType(goType)); err == nil {
 			t.goType = "map[string]" + t.element.goType
 		}
 	case "integer":
@@ -144,12 +145,13 @@ func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error
 	return err
 }
 
-// elementType is the type of the elements of a Go type such as []v1.Capability, empty if it does not say.
-func elementType(goType, prefix string) string {
-	element, ok := strings.CutPrefix(goType, prefix)
-	if !ok {
+// elementType is the type of the elements of a Go type such as []v1.Capability or map[string]v1.ExtraValue, empty if the name
+// does not say.
+func elementType(goType string) string {
+	if !strings.HasPrefix(goType, "[]") && !strings.HasPrefix(goType, "map[") {
 		return ""
 	}
+	_, element, _ := strings.Cut(goType, "]")
 	return element
 }
 

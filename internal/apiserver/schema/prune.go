@@ -1,24 +1,25 @@
 package schema
 
-// Prune makes of a document what remains of it when it is read into its type: fields that the type does not have are removed,
-// and so are fields that are null. In lists and maps of plain values a null becomes the empty value. The tree is changed in
-// place; it must have passed [Type.Check] without a TypeError.
+// Prune makes of a document what remains of it when it has been read into its type and written again: fields that the type
+// does not have are gone, and so are fields that are null, and empty ones where the type omits them. In lists and maps of plain
+// values a null becomes the empty value. The tree is changed in place; it must have passed [Type.Check] without a TypeError.
 func (t *Type) Prune(tree map[string]any) {
 	if t == nil || t.kind != Object {
 		return
 	}
 	for key, value := range tree {
 		field, known := t.Field(key)
+		if value != nil {
+			field.prune(value)
+		}
 		switch {
 		case !known:
 			delete(tree, key)
-		case value != nil:
-			field.prune(value)
-		case t.custom:
-		case t.element == nil:
-			delete(tree, key)
-		default:
+		case value == nil && t.custom:
+		case value == nil && t.element != nil:
 			tree[key] = t.element.empty()
+		case value == nil, field != nil && field.omitted && isEmpty(value):
+			delete(tree, key)
 		}
 	}
 }
@@ -37,6 +38,25 @@ func (t *Type) prune(value any) {
 			}
 		}
 	}
+}
+
+// isEmpty tells whether a value is the empty one of its type in Go.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case bool:
+		return !v
+	}
+	return false
 }
 
 // empty is the value that a null stands for.

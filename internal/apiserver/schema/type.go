@@ -20,6 +20,7 @@ type Type struct {
 	element  *Type  // of arrays and maps
 	inside   string // the embedded structs, joined by dots, through which a field came into its struct
 	bits     int    // of integers
+	omitted  bool   // a field that is not written when it is empty
 	strategy PatchStrategy
 	mergeKey string
 	listType string

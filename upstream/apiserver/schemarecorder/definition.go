@@ -14,6 +14,8 @@ type definition struct {
 	// Inside names the embedded struct through which a field came to its type. It appears in the paths of sentences about
 	// values that do not fit.
 	Inside map[string]string `json:"inside,omitempty"`
+	// Omitted are the fields that vanish when they are written with an empty value: "", 0, false, an empty list or map.
+	Omitted []string `json:"omitted,omitempty"`
 }
 
 func newDefinition(name string, schema map[string]any, t reflect.Type) definition {
@@ -29,7 +31,7 @@ func newDefinition(name string, schema map[string]any, t reflect.Type) definitio
 func (d *definition) add(t reflect.Type, inside string, properties map[string]any) {
 	for i := range t.NumField() {
 		field := t.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Anonymous && name == "" {
 			d.add(field.Type, strings.TrimPrefix(inside+"."+field.Name, "."), properties)
 			continue
@@ -37,6 +39,9 @@ func (d *definition) add(t reflect.Type, inside string, properties map[string]an
 		property, published := properties[name].(map[string]any)
 		if !published || name == "kind" || name == "apiVersion" {
 			continue
+		}
+		if strings.Contains(options, "omitempty") && vanishes(field.Type) {
+			d.Omitted = append(d.Omitted, name)
 		}
 		goType := field.Type
 		for goType.Kind() == reflect.Pointer {
@@ -50,6 +55,9 @@ func (d *definition) add(t reflect.Type, inside string, properties map[string]an
 		}
 	}
 }
+
+// vanishes tells whether a type has an empty value that encoding/json omits.
+func vanishes(t reflect.Type) bool { return t.Kind() != reflect.Pointer && t.Kind() != reflect.Struct }
 
 // suggested is the Go type that a schema would have without any names of its own. The reader of the file has the same rule.
 func suggested(schema map[string]any) string {
