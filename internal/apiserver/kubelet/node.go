@@ -36,6 +36,7 @@ func (n *node) beat(ctx context.Context) (found bool) {
 	if lost != n.wasLost.Swap(lost) {
 		n.kubelet.trace.nodeChanged(n.name, lost)
 		n.report(ctx, lost)
+		n.taint(ctx, lost)
 		found = !lost
 	}
 	if !lost && time.Since(n.renewed) >= leaseEvery {
@@ -51,6 +52,7 @@ func (n *node) register(ctx context.Context) {
 		n.kubelet.trace.failed("", n.name, err)
 	}
 	n.report(ctx, false)
+	n.taint(ctx, false)
 	n.renew(ctx)
 }
 
@@ -61,6 +63,31 @@ func (n *node) report(ctx context.Context, lost bool) {
 	t.Name, t.Subresource = n.name, "status"
 	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		return current, current.SetNested(nodeStatus(n, lost), "status")
+	}, writeOptions(n.user()))
+	if err != nil {
+		n.kubelet.trace.failed("", n.name, err)
+	}
+}
+
+// taint takes away the taint that a node has until it is ready, and gives it that of a node that cannot be reached: in a real
+// cluster both is the node lifecycle controller's. Other taints stay.
+func (n *node) taint(ctx context.Context, lost bool) {
+	const notReady, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+	t := n.kubelet.nodeTarget()
+	t.Name = n.name
+	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		taints := []any{}
+		list, _ := current.Nested("spec", "taints").([]any)
+		for _, taint := range list {
+			fields, _ := taint.(map[string]any)
+			if key := fields["key"]; key != notReady && key != unreachable {
+				taints = append(taints, taint)
+			}
+		}
+		if lost {
+			taints = append(taints, map[string]any{"key": unreachable, "effect": "NoSchedule"})
+		}
+		return current, current.SetNested(taints, "spec", "taints")
 	}, writeOptions(n.user()))
 	if err != nil {
 		n.kubelet.trace.failed("", n.name, err)
