@@ -135,7 +135,7 @@ var catalogue = []Kind{
 		Options: options([]Option{{"versions", "how many versions reads are behind; 10"}, forOption}),
 	},
 	{
-		Name: nodeLost, Usage: "node-lost:node=node-1",
+		Name: nodeLost, Usage: "node-lost:node=orrery-node-1",
 		Summary: "The kubelet of a node does not answer: pods that are to end stay Terminating.",
 		Teaches: "A pod is gone when its kubelet says so. Deletion waits for a node that may never come back, unless somebody " +
 			"deletes with a grace period of 0 and takes the responsibility.",
