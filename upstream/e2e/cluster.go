@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"orrery/upstream/controlplane"
 )
@@ -14,7 +13,6 @@ type Cluster struct {
 	// Server is the cluster without the subject. Its Stop is called by the cluster's.
 	Server
 
-	platform   Platform
 	subject    Subject
 	kubeconfig string // the subject's
 	controller *controlplane.Process
@@ -27,7 +25,7 @@ func StartCluster(ctx context.Context, platform Platform, subject Subject, confi
 	if err != nil {
 		return nil, fmt.Errorf("start cluster: %w", err)
 	}
-	c := &Cluster{Server: server, platform: platform, subject: subject}
+	c := &Cluster{Server: server, subject: subject}
 	if c.kubeconfig, err = server.KubeconfigFor(controllerIdentity); err == nil {
 		err = c.StartController(args...)
 	}
@@ -39,7 +37,6 @@ func StartCluster(ctx context.Context, platform Platform, subject Subject, confi
 
 // StartController starts the subject, after [Cluster.StopController] or [Cluster.KillController].
 func (c *Cluster) StartController(args ...string) error {
-	args = slices.Concat(c.platform.SubjectArgs[c.subject.Name], args)
 	controller, err := c.subject.start(c.kubeconfig, c.LogFile(c.subject.Name), args...)
 	if err != nil {
 		return err

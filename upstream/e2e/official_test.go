@@ -28,7 +28,7 @@ func passOfficialSpecs(t *testing.T, platform Platform, subject Subject) {
 	t.Cleanup(func() { require.NoError(t, cluster.Stop()) })
 
 	var report bytes.Buffer
-	err = RunOfficialSpecs(t.Context(), cluster.Kubeconfig(), &report, platform.SpecArgs...)
+	err = RunOfficialSpecs(t.Context(), cluster.Kubeconfig(), &report)
 	if err != nil {
 		t.Logf("%s\n\nthe end of the log of %s:\n%s", report.String(), subject.Name, cluster.Controller().Tail())
 	}

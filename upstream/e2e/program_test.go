@@ -106,7 +106,7 @@ func onEachVacant(t *testing.T, test func(tr *trial, kubeconfig string)) {
 			server := onVacantCluster(t, platform)
 			kubeconfig, err := server.KubeconfigFor(controllerIdentity)
 			require.NoError(t, err)
-			test(newTrial(t, &Cluster{Server: server, platform: platform, subject: Orrery()}, endState{}), kubeconfig)
+			test(newTrial(t, &Cluster{Server: server, subject: Orrery()}, endState{}), kubeconfig)
 		})
 	}
 }

@@ -34,9 +34,6 @@ type Platform struct {
 	Name string
 	// Start starts a server. The context bounds the start only.
 	Start func(context.Context, controlplane.Config) (Server, error)
-	// SubjectArgs are arguments that a subject needs on this server, by its name, and SpecArgs those of the official specs.
-	SubjectArgs map[string][]string
-	SpecArgs    []string
 }
 
 // Kubernetes is the genuine server: etcd, kube-apiserver and kube-controller-manager, and kwok if there are to be nodes.
@@ -77,16 +74,11 @@ func InMemory() Platform {
 			}
 			return server, nil
 		},
-		SubjectArgs: map[string][]string{BuiltIn().Name: {speakJSON}},
-		SpecArgs:    []string{speakJSON},
 	}
 }
 
 // servedLogArgs have the server in memory log what is asked of it, as the audit log does.
 var servedLogArgs = []string{"-v2", "--log-format=json"}
-
-// speakJSON is how Kubernetes' own programs are told not to use protobuf, which the server in memory has not.
-const speakJSON = "--kube-api-content-type=application/json"
 
 // Platforms are all servers that the same tests run on.
 func Platforms() []Platform { return []Platform{Kubernetes(), InMemory()} }

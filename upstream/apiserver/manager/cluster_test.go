@@ -41,7 +41,6 @@ func newCluster(t *testing.T, server *served.Server) *cluster {
 	config, err := clientcmd.BuildConfigFromFlags("", server.Kubeconfig())
 	require.NoError(t, err)
 	config.QPS = -1
-	config.ContentType = "application/json" // the server has no protobuf
 	c := &cluster{t: t, ctx: t.Context(), server: server}
 	c.typed, err = kubernetes.NewForConfig(config)
 	require.NoError(t, err)

@@ -72,7 +72,7 @@ func (c *cluster) fillWithEveryType(namespace string) {
 // required is what objects of a kind cannot be created without.
 func required(kind string) map[string]any {
 	selected := map[string]any{"app": "one-of-each"}
-	pod := map[string]any{"containers": []any{map[string]any{"name": "main", "image": "example.com/pretended"}}}
+	pod := map[string]any{"terminationGracePeriodSeconds": int64(1), "containers": []any{map[string]any{"name": "main", "image": "example.com/pretended"}}}
 	workload := map[string]any{
 		"selector": map[string]any{"matchLabels": selected},
 		"template": map[string]any{"metadata": map[string]any{"labels": selected}, "spec": pod},

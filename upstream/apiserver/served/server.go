@@ -87,8 +87,7 @@ func (s *Server) connect(context.Context) error {
 	return err
 }
 
-// startControllers runs kube-controller-manager with the controllers that were asked for. It speaks JSON, because the
-// server has no protobuf.
+// startControllers runs kube-controller-manager with the controllers that were asked for.
 func (s *Server) startControllers(ctx context.Context) error {
 	bundle, err := s.writeBundle()
 	if err != nil {
@@ -97,7 +96,6 @@ func (s *Server) startControllers(ctx context.Context) error {
 	err = s.launch(controlplane.ControllerManager, s.config.ControlPlane, []string{
 		controlplane.ControllerManager,
 		"--kubeconfig=" + s.Kubeconfig(),
-		"--kube-api-content-type=application/json",
 		"--controllers=" + strings.Join(s.config.Controllers, ","),
 		"--root-ca-file=" + bundle,
 		"--leader-elect=false",
