@@ -117,6 +117,44 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
+// Two things that a scheduler looks at: gates of the pod, taints of the node.
+func TestGatesAndTaints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
+		synctest.Wait()
+		assert.Empty(t, c.get("gated").NestedString("spec", "nodeName"))
+		assert.Empty(t, c.taints(), "the server taints a new node until it is ready")
+
+		c.lost.Store(true)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"node.kubernetes.io/unreachable"}, c.taints())
+		c.lost.Store(false)
+		time.Sleep(time.Minute)
+		assert.Empty(t, c.taints())
+
+		_, err := c.registry.Patch(t.Context(), c.pod("gated"), func(pod *api.Unstructured) (*api.Unstructured, error) {
+			pod.RemoveNested("spec", "schedulingGates")
+			return pod, nil
+		}, registry.WriteOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, "orrery-node-1", c.get("gated").NestedString("spec", "nodeName"))
+	})
+}
+
+// taints returns the keys of the taints of the first node.
+func (c *cluster) taints() []string {
+	taints, _ := c.node().Nested("spec", "taints").([]any)
+	var keys []string
+	for _, taint := range taints {
+		fields, _ := taint.(map[string]any)
+		key, _ := fields["key"].(string)
+		keys = append(keys, key)
+	}
+	return keys
+}
+
 func TestPodLastsForItsGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
