@@ -20,7 +20,7 @@ import (
 // Each file is a story with pictures of it. "story" changes how things stand, line by line; "page", "opening", "summary" and
 // "closing" draw.
 func TestPictures(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/pictures", func(t *testing.T, path string) {
 		state := story.State{Requests: map[story.Client]map[string]int{}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {

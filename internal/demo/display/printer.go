@@ -53,8 +53,5 @@ func (p *Printer) Lines(lines []Line) {
 	_, _ = io.WriteString(p.out, b.String())
 }
 
-// Width is where lines are wrapped.
-func (p *Printer) Width() int { return p.width }
-
 // Sentence is a paragraph of its own.
 func Sentence(text string) []Line { return []Line{nil, plain(text)} }

@@ -24,9 +24,8 @@ type narrator struct {
 	// failures counts the passes that failed one after the other, lastFailure is what the last one said.
 	failures    int
 	lastFailure string
-	// without counts the types of this pass that had nothing, known those that are known to be gone.
-	without int
-	gone    map[string]bool
+	// gone are the types that are known to be gone.
+	gone map[string]bool
 	// backOff is the wait that the rate limiter ordered last.
 	backOff time.Duration
 }
@@ -78,7 +77,7 @@ func (n *narrator) enqueue(namespace *api.Namespace, after time.Duration) {
 func (n *narrator) passStarted(namespace string) {
 	n.about(namespace, func(s *story.State) {
 		s.Gears.Passes++
-		n.due, n.without = 0, 0
+		n.due = 0
 		if n.failures > 0 {
 			s.Enter(stageRetries, fmt.Sprintf("pass %d: the controller tries again", s.Gears.Passes), 0)
 			return
@@ -111,8 +110,6 @@ func (n *narrator) typeDeleted(namespace string, resource api.GroupVersionResour
 		case err == nil && remaining == 0 && known && bar.Most > 0 && !n.gone[name]:
 			n.gone[name] = true
 			s.Tell(story.Deleter, "%s: none is left of %d", name, bar.Most)
-		default:
-			n.without++
 		}
 	})
 }

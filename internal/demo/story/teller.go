@@ -78,13 +78,6 @@ func (t *Teller) State() State {
 	return t.state.clone()
 }
 
-// Beats returns the beats from number from on.
-func (t *Teller) Beats(from int) []Beat {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.state.Beats[min(from, len(t.state.Beats)):len(t.state.Beats):len(t.state.Beats)]
-}
-
 // Await returns when the condition holds, or with the error of the context. The condition must neither change nor keep
 // the state.
 func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
@@ -113,15 +106,22 @@ func (t *Teller) noticeLocked() {
 	}
 }
 
-// harmless makes text from anywhere fit for one line of a terminal.
+// harmless makes text from anywhere fit for one line of a terminal: no codes, and letters of one column only, since nobody
+// knows how many columns a terminal gives to others.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
-			return '?'
+		case unicode.IsPrint(r) && unicode.In(r, narrow):
+			return r
 		}
-		return r
+		return '?'
 	}, text)
 }
+
+// narrow are letters that are one column wide everywhere: Latin, Greek, Cyrillic, punctuation, arrows, boxes and blocks.
+var narrow = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x20, Hi: 0x24f, Stride: 1}, {Lo: 0x370, Hi: 0x482, Stride: 1}, {Lo: 0x48a, Hi: 0x52f, Stride: 1},
+	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, {Lo: 0x2190, Hi: 0x21ff, Stride: 1}, {Lo: 0x2500, Hi: 0x25ff, Stride: 1},
+}}
