@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"mime"
 	"net/http"
 
@@ -96,14 +95,14 @@ func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.Patch
 		doc.duplicates = schema.Duplicates(data)
 	}
 	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
-		return x.badPatch(tree, x.otherKind(tree, doc, want))
+		return patch.Refuse(kind, data, tree, x.otherKind(tree, doc, want))
 	}
-	misfit, mistakes := findings(tree, doc, t)
+	mistakes, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
-		return x.badPatch(tree, misfit.Error())
+		return patch.Refuse(kind, data, tree, misfit.Error())
 	case len(mistakes) > 0 && validation == strictFields:
-		return x.badPatch(tree, strictSentence(mistakes))
+		return patch.Refuse(kind, data, tree, strictSentence(mistakes))
 	case validation == warnOfFields && warn:
 		x.warn(mistakes)
 	}
@@ -118,15 +117,4 @@ func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVe
 		return misfit.Error()
 	}
 	return x.kindMismatch(doc.kind, doc.apiVersion, want)
-}
-
-// badPatch refuses a patch for what it has made.
-func (x *exchange) badPatch(tree map[string]any, sentence string) error {
-	made, err := json.Marshal(tree)
-	if err != nil {
-		return apierrors.InternalError(err)
-	}
-	return apierrors.Invalid("", "", "", []apierrors.FieldError{{
-		Type: apierrors.FieldInvalid, Field: "patch", Value: string(made), Detail: sentence,
-	}})
 }

@@ -14,7 +14,7 @@ import (
 const LargestResult = 3 << 20
 
 // Apply returns the document that the patch makes of current, which stays as it is. The result is a tree of the caller's
-// own, and its values fit the type; fields that the type does not have are still in it ([Mistakes] names them).
+// own, and its values fit the type; fields that the type does not have are still in it (schema.Type.Check names them).
 //
 // t is the type of the document; nil for a custom resource, for which a strategic merge patch is refused (415), because
 // nothing is known of its lists.
@@ -22,46 +22,64 @@ func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	if err := Supported(kind, t == nil || t.Custom()); err != nil {
 		return nil, err
 	}
-	result, shown, err := apply(kind, current, data, t)
+	result, err := apply(kind, current, data, t)
 	if err != nil {
 		return nil, err
 	}
 	if size(result) > LargestResult {
 		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", LargestResult))
 	}
+	keepKind(kind, current, result, t)
 	if wrong := t.Check(result).TypeError; wrong != nil {
 		if kind == api.StrategicMergePatchType {
 			wrong = restored(wrong)
 		}
-		return nil, refused(shown(), wrong.Error())
+		return nil, Refuse(kind, data, result, wrong.Error())
 	}
 	return result, nil
 }
 
-// apply changes a copy of the document. The second result writes what kube-apiserver shows of a request that it refuses: the
-// patched document, or for a strategic merge patch the patch.
-func apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, func() string, error) {
+// keepKind puts kind and apiVersion back where a patch has removed them; a strategic merge patch cannot even change them. In the
+// documents of custom resources nothing else says what they are.
+func keepKind(kind api.PatchType, current, result map[string]any, t *schema.Type) {
+	if t == nil || t.Custom() {
+		return
+	}
+	for _, field := range []string{"kind", "apiVersion"} {
+		if value, ok := current[field]; ok && (kind == api.StrategicMergePatchType || result[field] == nil) {
+			result[field] = value
+		}
+	}
+}
+
+// Refuse is the answer to a patch whose result the server does not take, for the reason that is given (422). It shows the result,
+// or for a strategic merge patch the patch.
+func Refuse(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
+	if kind == api.StrategicMergePatchType {
+		if patch, err := strategicDocument(data); err == nil {
+			return refused(fmt.Sprint(patch), why)
+		}
+	}
+	return refused(text(result), why)
+}
+
+// apply changes a copy of the document.
+func apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, error) {
 	document := (&api.Unstructured{Object: current}).DeepCopy().Object
 	if document == nil {
 		document = map[string]any{}
 	}
-	var result map[string]any
-	var err error
 	switch kind {
 	case api.JSONPatchType:
-		result, err = jsonPatch(document, data)
+		return jsonPatch(document, data)
 	case api.MergePatchType:
-		result, err = mergePatch(document, data)
-	default:
-		patch, failed := strategicDocument(data)
-		if failed != nil {
-			return nil, nil, failed
-		}
-		shown := fmt.Sprint(patch) // before it is taken apart
-		result, err = strategic(document, patch, t)
-		return result, func() string { return shown }, err
+		return mergePatch(document, data)
 	}
-	return result, func() string { return text(result) }, err
+	patch, err := strategicDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	return mergeMaps(document, patch, t)
 }
 
 func text(document map[string]any) string {
@@ -72,7 +90,6 @@ func text(document map[string]any) string {
 	return string(encoded)
 }
 
-// refused is the answer to a patch whose result is no document of its type.
 func refused(shown, why string) *api.StatusError {
 	return apierrors.Invalid("", "", "", []apierrors.FieldError{
 		{Type: apierrors.FieldInvalid, Field: "patch", Value: shown, Detail: why}})

@@ -93,3 +93,30 @@ func withoutDocument(message string) string {
 	}
 	return message
 }
+
+// The kind is not a field like others: what removes it, or changes it by a strategic merge patch, changes nothing.
+func TestKindStays(t *testing.T) {
+	document := decode(t, `{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"1"}}`)
+	for _, test := range []struct {
+		kind        api.PatchType
+		patch, want string
+	}{
+		{api.StrategicMergePatchType, `{"kind":"Foo","apiVersion":"v2"}`, "ConfigMap"}, {api.StrategicMergePatchType, `{"kind":null}`, "ConfigMap"},
+		{api.StrategicMergePatchType, `{"$patch":"replace"}`, "ConfigMap"}, {api.MergePatchType, `{"kind":null}`, "ConfigMap"}, {api.MergePatchType, `{"kind":"Foo"}`, "Foo"},
+		{api.JSONPatchType, `[{"op":"remove","path":"/kind"}]`, "ConfigMap"},
+	} {
+		patched, err := patch.Apply(test.kind, document, []byte(test.patch), typeOf(t, "ConfigMap"))
+		require.NoError(t, err)
+		assert.Equal(t, test.want, patched["kind"], test.patch)
+	}
+	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"kind":null}`), nil)
+	require.NoError(t, err)
+	assert.NotContains(t, patched, "kind", "a custom resource must say what it is")
+}
+
+func TestRefuse(t *testing.T) {
+	result := map[string]any{"a": int64(1)}
+	assert.EqualError(t, patch.Refuse(api.MergePatchType, []byte(`{}`), result, "why"), ` "" is invalid: patch: Invalid value: "{\"a\":1}": why`)
+	assert.EqualError(t, patch.Refuse(api.StrategicMergePatchType, []byte(`{"b":[1]}`), result, "why"), ` "" is invalid: patch: Invalid value: "map[b:[1]]": why`)
+	assert.Equal(t, 422, api.CodeOf(patch.Refuse(api.StrategicMergePatchType, []byte(`x`), result, "why")))
+}

@@ -28,12 +28,7 @@ func strategicDocument(data []byte) (map[string]any, error) {
 	return patch, nil
 }
 
-// strategic merges a patch into a document, both of which it takes apart.
-func strategic(document, patch map[string]any, t *schema.Type) (map[string]any, error) {
-	return mergeMaps(document, patch, t)
-}
-
-// mergeMaps merges the patch into the document, and returns the document, or another one if a directive says so.
+// mergeMaps merges the patch into the document, taking both apart, and returns the document, or another one if a directive says so.
 func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, error) {
 	if what, ok := patch[directive]; ok {
 		return directed(patch, what)

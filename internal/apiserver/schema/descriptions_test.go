@@ -1,0 +1,52 @@
+package schema
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A sentence about a type or field that does not exist would never be read.
+func TestDescriptionsAreOfTypesAndFields(t *testing.T) {
+	fields := map[string]map[string]*Type{}
+	for name, typ := range Builtin().types {
+		short := name[strings.LastIndexByte(name, '.')+1:]
+		if fields[short] == nil {
+			fields[short] = map[string]*Type{}
+		}
+		for field, t := range typ.fields {
+			fields[short][field] = t
+		}
+	}
+	for name, sentence := range descriptions() {
+		assert.True(t, strings.HasSuffix(sentence, "."), "%s: %s", name, sentence)
+		typ, field, hasField := strings.Cut(name, ".")
+		if typ == "*" {
+			continue
+		}
+		require.Contains(t, fields, typ, name)
+		if hasField {
+			assert.Contains(t, fields[typ], field, name)
+		}
+	}
+}
+
+// What a client sees of every kind has at least one sentence.
+func TestKindsAreDescribed(t *testing.T) {
+	for gvk, name := range Builtin().kinds {
+		if strings.HasSuffix(gvk.Kind, "List") || gvk.Kind == "WatchEvent" {
+			continue
+		}
+		assert.NotEmpty(t, described(Builtin().definitions[name])["description"], gvk)
+	}
+}
+
+func TestBrokenRecordsAreReported(t *testing.T) {
+	for _, data := range []string{"{", `{"name":"a.B","schema":{"properties":{"c":5}}}`, `{"name":"a.B","schema":{"properties":{"c":{"$ref":"#/components/schemas/x.Y"}}}}`,
+		`{"name":"a.B","schema":{"properties":{"c":{"type":"array","items":{"$ref":"x.Y"}}}}}`} {
+		_, err := load([]byte(data))
+		assert.Error(t, err, data)
+	}
+}
