@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
 
@@ -43,10 +43,24 @@ func (tr *trial) trySecret(namespace, name string) error {
 	return err
 }
 
+// createNetworkPolicy creates a policy that isolates all pods of the namespace. The server in memory has no such type by
+// itself, so it is told of it as of any custom type.
 func (tr *trial) createNetworkPolicy(namespace, name string) {
 	tr.t.Helper()
-	object := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := tr.client.NetworkingV1().NetworkPolicies(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+	if _, ok := tr.cluster.Server.(*served.Server); ok {
+		definition := customType(networkPolicies.Group, networkPolicies.Resource, "NetworkPolicy")
+		definition.SetAnnotations(map[string]string{"api-approved.kubernetes.io": "unapproved, for tests"}) // a protected group
+		_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
+		if !apierrors.IsAlreadyExists(err) { // another scenario has been faster
+			require.NoError(tr.t, err)
+		}
+		tr.awaitCustomType(networkPolicies)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podSelector": map[string]any{}}}}
+	object.SetAPIVersion(networkPolicies.GroupVersion().String())
+	object.SetKind("NetworkPolicy")
+	object.SetName(name)
+	_, err := tr.dynamic.Resource(networkPolicies).Namespace(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 }
 
@@ -119,7 +133,15 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // createCustomType defines a namespaced type with one version and waits until objects of it can be created.
 func (tr *trial) createCustomType(group, plural, kind string) schema.GroupVersionResource {
 	tr.t.Helper()
-	definition := &unstructured.Unstructured{Object: map[string]any{
+	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, customType(group, plural, kind), metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
+	tr.awaitCustomType(resource)
+	return resource
+}
+
+func customType(group, plural, kind string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1",
 		"kind":       "CustomResourceDefinition",
 		"metadata":   map[string]any{"name": plural + "." + group},
@@ -135,17 +157,17 @@ func (tr *trial) createCustomType(group, plural, kind string) schema.GroupVersio
 			}},
 		},
 	}}
-	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
-	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
-	tr.eventually(fmt.Sprintf("type %s is served and discovered", plural), func() (bool, error) {
+}
+
+func (tr *trial) awaitCustomType(resource schema.GroupVersionResource) {
+	tr.t.Helper()
+	tr.eventually(fmt.Sprintf("type %s is served and discovered", resource.Resource), func() (bool, error) {
 		if _, err := tr.dynamic.Resource(resource).List(tr.ctx, metav1.ListOptions{}); err != nil {
 			return false, err
 		}
 		_, err := tr.client.Discovery().ServerResourcesForGroupVersion(resource.GroupVersion().String())
 		return err == nil, err
 	})
-	return resource
 }
 
 // createCustom creates an object of a custom type.
