@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// podSpecDefaults fills in what a pod or a pod template says nothing about.
+// podSpecDefaults fills in what a pod and a template of pods say nothing about.
 func podSpecDefaults(spec tree) {
 	fillText(spec, "restartPolicy", "Always")
 	fillText(spec, "dnsPolicy", "ClusterFirst")
@@ -16,18 +16,33 @@ func podSpecDefaults(spec tree) {
 	} else if account := text(spec, "serviceAccount"); account != "" {
 		spec["serviceAccountName"] = account
 	}
-	hostNetwork := truth(spec, "hostNetwork")
-	for _, kind := range []string{"initContainers", "containers"} {
-		for _, container := range items(spec, kind) {
-			containerDefaults(container, hostNetwork)
-		}
+	for _, container := range allContainers(spec) {
+		containerDefaults(container)
 	}
 	for _, volume := range items(spec, "volumes") {
 		volumeDefaults(volume)
 	}
 }
 
-func containerDefaults(c tree, hostNetwork bool) {
+// podDefaults fills in what a pod has beyond a template of one.
+func podDefaults(spec tree) {
+	podSpecDefaults(spec)
+	fill(spec, "enableServiceLinks", true)
+	for _, container := range allContainers(spec) {
+		requestDefaults(child(container, "resources"))
+		for _, port := range items(container, "ports") {
+			if truth(spec, "hostNetwork") && whole(port, "hostPort") == 0 && has(port, "containerPort") {
+				port["hostPort"] = port["containerPort"]
+			}
+		}
+	}
+}
+
+func allContainers(spec tree) []tree {
+	return append(items(spec, "initContainers"), items(spec, "containers")...)
+}
+
+func containerDefaults(c tree) {
 	if c == nil {
 		return
 	}
@@ -40,9 +55,6 @@ func containerDefaults(c tree, hostNetwork bool) {
 			continue
 		}
 		fillText(port, "protocol", "TCP")
-		if hostNetwork && whole(port, "hostPort") == 0 && has(port, "containerPort") {
-			port["hostPort"] = port["containerPort"]
-		}
 	}
 	for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		probeDefaults(child(c, probe))
@@ -55,7 +67,6 @@ func containerDefaults(c tree, hostNetwork bool) {
 			fillText(ref, "apiVersion", "v1")
 		}
 	}
-	requestDefaults(child(c, "resources"))
 }
 
 // pullPolicy is Always for images that may change under their name: those of the tag latest.

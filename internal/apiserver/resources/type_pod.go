@@ -62,8 +62,7 @@ func podFields(o *api.Unstructured) map[string]string {
 
 func defaultPod(o *api.Unstructured) {
 	spec := made(o.Object, "spec")
-	podSpecDefaults(spec)
-	fill(spec, "enableServiceLinks", true)
+	podDefaults(spec)
 	podStatusDefaults(child(o.Object, "status"))
 }
 
@@ -86,8 +85,14 @@ func preparePod(o *api.Unstructured) {
 	o.Object["status"] = status
 }
 
+// preparePodUpdate lets a manifest that says nothing of what was filled in at creation be written a second time.
 func preparePodUpdate(o, old *api.Unstructured) {
 	spec := made(o.Object, "spec")
+	for _, key := range []string{"priority", "preemptionPolicy"} {
+		if !has(spec, key) {
+			keep(o, old, "spec", key)
+		}
+	}
 	tolerate(spec, "node.kubernetes.io/not-ready")
 	tolerate(spec, "node.kubernetes.io/unreachable")
 	specGeneration(o, old)
@@ -110,7 +115,7 @@ func tolerate(spec tree, taint string) {
 // qosClass says how much of what a pod needs it has been promised: everything, something, or nothing.
 func qosClass(spec tree) string {
 	guaranteed, promised := true, false
-	for _, container := range append(items(spec, "initContainers"), items(spec, "containers")...) {
+	for _, container := range allContainers(spec) {
 		resources := child(container, "resources")
 		limits, requests := child(resources, "limits"), child(resources, "requests")
 		for _, name := range []string{"cpu", "memory"} {
