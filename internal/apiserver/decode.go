@@ -116,7 +116,7 @@ func internalPackage(group string) string {
 // the client wishes.
 func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
-	misfit, mistakes := findings(tree, doc, t)
+	mistakes, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
 		return apierrors.BadRequest(cannot + misfit.Error())
@@ -134,15 +134,15 @@ func strictSentence(mistakes []string) string {
 
 // findings compares a document with its type, and takes out of it what the type does not have. misfit is a value of a wrong type,
 // mistakes are fields that are unknown or come twice.
-func findings(tree map[string]any, doc incoming, t *schema.Type) (misfit error, mistakes []string) {
+func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []string, misfit error) {
 	found := t.Check(tree)
 	if found.TypeError != nil {
-		return found.TypeError, nil
+		return nil, found.TypeError
 	}
 	// The original meets them in the order of the document, which the tree has lost.
 	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(doc.position(a), doc.position(b)) })
 	t.Prune(tree)
-	return nil, append(doc.duplicates, found.Unknown...)
+	return append(doc.duplicates, found.Unknown...), nil
 }
 
 // position is where in the document the field of a sentence stands, as far as that can be told by its name.

@@ -81,7 +81,17 @@ func (doc *incoming) missingKind() error {
 	if len(quoted) > longestQuote {
 		quoted = append(bytes.Clone(quoted[:longestQuote]), " ..."...)
 	}
-	return fmt.Errorf("Object '%s' is missing in '%s'", missing, quoted)
+	return &missingError{field: missing, document: quoted}
+}
+
+// missingError says that a document does not say what it is.
+type missingError struct {
+	field    string
+	document []byte
+}
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("Object '%s' is missing in '%s'", e.field, e.document)
 }
 
 // tree returns the document as a tree; null is an empty one.

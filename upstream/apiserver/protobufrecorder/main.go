@@ -7,6 +7,8 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path"
 	"reflect"
@@ -79,9 +81,16 @@ var special = map[reflect.Type]string{
 }
 
 func main() {
+	if err := write(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write writes the file.
+func write(w io.Writer) error {
 	r := recorder{messages: map[string][]string{}}
-	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
+	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/protobufrecorder; do not edit.")
 	for _, root := range roots {
 		for _, object := range root.objects {
@@ -89,14 +98,10 @@ func main() {
 			fmt.Fprintf(out, "kind %s %s %s\n", root.groupVersion, t.Name(), r.message(t))
 		}
 	}
-	names := make([]string, 0, len(r.messages))
-	for name := range r.messages {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.messages)) {
 		fmt.Fprintf(out, "message %s\n%s", name, strings.Join(r.messages[name], ""))
 	}
+	return out.Flush()
 }
 
 // recorder collects messages.

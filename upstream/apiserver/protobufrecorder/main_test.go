@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"orrery/internal/apiserver/protobuf"
+	"orrery/restclient/api"
+)
+
+// The file in the server's package is what this program writes.
+func TestTheFileIsUpToDate(t *testing.T) {
+	want, err := os.ReadFile("../../../internal/apiserver/protobuf/messages.txt")
+	require.NoError(t, err)
+	var got bytes.Buffer
+	require.NoError(t, write(&got))
+	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/apiserver/protobuf/messages.txt")
+}
+
+// Objects of every kind, with something in every field, mean the same in both forms.
+func TestBothFormsMeanTheSame(t *testing.T) {
+	for _, root := range roots {
+		for _, object := range root.objects {
+			kind := reflect.TypeOf(object).Name()
+			t.Run(root.groupVersion+" "+kind, func(t *testing.T) {
+				for seed := range uint64(5) {
+					filled := reflect.New(reflect.TypeOf(object))
+					fill(filled.Elem(), rand.New(rand.NewPCG(seed, 1)), 0)
+					compare(t, filled.Interface(), root.groupVersion, kind)
+				}
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, object any, apiVersion, kind string) {
+	raw, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+	require.NoError(t, err)
+	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
+	body, err := envelope.Marshal()
+	require.NoError(t, err)
+	got, err := protobuf.Decode(append([]byte("k8s\x00"), body...))
+	require.NoError(t, err)
+	text, err := json.Marshal(object)
+	require.NoError(t, err)
+	var want api.Unstructured
+	require.NoError(t, json.Unmarshal(text, &want))
+	assert.Equal(t, withoutNothing(want.Object), withoutNothing(got.Tree))
+}
+
+// withoutNothing leaves out what says nothing: null, empty lists and empty maps, which the two forms treat differently.
+func withoutNothing(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			if kept := withoutNothing(inner); kept != nil {
+				out[key] = kept
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return out
+	case []any:
+		var out []any
+		for _, inner := range v {
+			out = append(out, withoutNothing(inner))
+		}
+		if out == nil {
+			return nil
+		}
+		return out
+	}
+	return value
+}
+
+// deepest is how deep structures are filled that contain themselves.
+const deepest = 9
+
+// fill puts something into every field.
+func fill(v reflect.Value, r *rand.Rand, depth int) {
+	if special, ok := values(r)[v.Type()]; ok {
+		v.Set(special)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if depth < deepest {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), r, depth+1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if tag := v.Type().Field(i).Tag.Get("protobuf"); tag != "" && tag != "-" {
+				fill(v.Field(i), r, depth+1)
+			}
+		}
+	case reflect.Slice:
+		if depth >= deepest {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(2), 2))
+		for i := range v.Len() {
+			fill(v.Index(i), r, depth+1)
+		}
+	case reflect.Map:
+		if depth >= deepest {
+			return
+		}
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, r, depth+1)
+		fill(value, r, depth+1)
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString(string(rune('a' + r.IntN(26))))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int32, reflect.Int64, reflect.Int:
+		v.SetInt(r.Int64N(2000) - 1000)
+	case reflect.Uint8:
+		v.SetUint(r.Uint64N(256))
+	case reflect.Float64:
+		v.SetFloat(0.5 + float64(r.IntN(9)))
+	}
+}
+
+// values are those of types that cannot be filled field by field.
+func values(r *rand.Rand) map[reflect.Type]reflect.Value {
+	moment := time.Unix(1_000_000_000+r.Int64N(1e8), 1000*r.Int64N(1e6)).UTC()
+	number := intstr.FromInt32(r.Int32N(100))
+	if r.IntN(2) == 0 {
+		number = intstr.FromString("50%")
+	}
+	schema := &apiextensions.JSONSchemaProps{Type: "string"}
+	return map[reflect.Type]reflect.Value{
+		reflect.TypeFor[meta.Time]():            reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
+		reflect.TypeFor[meta.MicroTime]():       reflect.ValueOf(meta.NewMicroTime(moment)),
+		reflect.TypeFor[resource.Quantity]():    reflect.ValueOf(resource.MustParse("100m")),
+		reflect.TypeFor[intstr.IntOrString]():   reflect.ValueOf(number),
+		reflect.TypeFor[meta.FieldsV1]():        reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
+		reflect.TypeFor[runtime.RawExtension](): reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
+		reflect.TypeFor[apiextensions.JSON]():   reflect.ValueOf(apiextensions.JSON{Raw: []byte(`{"a":[1,"b"]}`)}),
+		reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       reflect.ValueOf(apiextensions.JSONSchemaPropsOrArray{Schema: schema}),
+		reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        reflect.ValueOf(apiextensions.JSONSchemaPropsOrBool{Allows: true, Schema: schema}),
+		reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): reflect.ValueOf(apiextensions.JSONSchemaPropsOrStringArray{Property: []string{"a"}}),
+	}
+}
