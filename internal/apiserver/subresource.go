@@ -14,6 +14,7 @@ import (
 	"orrery/internal/apiserver/negotiation"
 	"orrery/internal/apiserver/patch"
 	"orrery/internal/apiserver/registry"
+	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/schema"
 	"orrery/internal/apiserver/store"
 	"orrery/restclient/api"
@@ -31,7 +32,8 @@ func (x *exchange) serveScale(t registry.Target) error {
 	if x.r.Method != http.MethodGet {
 		return x.changeScale(t)
 	}
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
+	r, err := x.represent(resources.Scales(), negotiation.Rules{})
+	if err != nil {
 		return err
 	}
 	t.Subresource = ""
@@ -39,7 +41,16 @@ func (x *exchange) serveScale(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	return x.sendJSON(http.StatusOK, t.Definition.ScaleOf(object.Decode()))
+	return x.sendScale(r, t, object)
+}
+
+// sendScale answers with the scale of an object.
+func (x *exchange) sendScale(r representation, t registry.Target, object *store.Object) error {
+	scale, err := store.Preview(store.Draft{Object: t.Definition.ScaleOf(object.Decode())}, object.Version)
+	if err != nil {
+		return err
+	}
+	return x.sendObject(http.StatusOK, r, scale)
 }
 
 // changeScale takes a scale, or a patch of one, into the object.
@@ -51,7 +62,8 @@ func (x *exchange) changeScale(t registry.Target) error {
 			return err
 		}
 	}
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
+	r, err := x.represent(resources.Scales(), negotiation.Rules{})
+	if err != nil {
 		return err
 	}
 	parameters, err := writeOptions(x.query, "UpdateOptions")
@@ -88,7 +100,7 @@ func (x *exchange) changeScale(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	return x.sendJSON(http.StatusOK, t.Definition.ScaleOf(changed.Decode()))
+	return x.sendScale(r, t, changed)
 }
 
 func checkScale(scale *api.Unstructured, name string) error {

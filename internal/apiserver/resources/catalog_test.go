@@ -198,6 +198,9 @@ func TestScale(t *testing.T) {
 	o := parse(t, `{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`)
 	assert.Equal(t, parse(t, `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"},
 		"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`), d.ScaleOf(o))
+	table := tableOf(t, Scales(), stored(t, Scales(), d.ScaleOf(o)), TableOptions{})
+	cells, _ := items(table.Object, "rows")[0]["cells"].([]any)
+	assert.Equal(t, []any{"a", int64(2), int64(7), "<unknown>"}, cells)
 	require.NoError(t, d.SetScale(o, parse(t, `{"spec":{"replicas":5}}`)))
 	assert.EqualValues(t, 5, o.NestedInt64("spec", "replicas"))
 	assert.Error(t, d.SetScale(parse(t, `{"spec":7}`), parse(t, `{}`)))

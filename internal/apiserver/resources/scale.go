@@ -10,6 +10,20 @@ type scalePaths struct {
 	replicas, status, selector []string
 }
 
+// Scales describes the documents of all scale subresources.
+func Scales() *Definition { return scales }
+
+var scales = &Definition{
+	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
+	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
+	Columns: []Column{
+		{Name: "Name", Type: "string", Description: "The name of the object that has replicas.", Cell: objectName},
+		{Name: "Desired", Type: "integer", Description: "How many are wanted.", Cell: number64("spec", "replicas")},
+		{Name: "Available", Type: "integer", Description: "How many there are.", Cell: number64("status", "replicas")},
+		ageColumn(),
+	},
+}
+
 // ScaleOf returns the autoscaling/v1 Scale of an object: what a read of its scale subresource answers. The type must have
 // the subresource.
 func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
