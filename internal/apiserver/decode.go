@@ -113,7 +113,7 @@ func internalPackage(group string) string {
 }
 
 // checkFields compares a document with its type. Values of a wrong type are always refused; fields that are unknown or come twice as
-// the client wishes.
+// the client wishes, and are taken out of it.
 func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
 	mistakes, misfit := findings(tree, doc, t)
@@ -125,6 +125,7 @@ func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.Group
 	case validation == warnOfFields:
 		x.warn(mistakes)
 	}
+	t.Prune(tree)
 	return nil
 }
 
@@ -132,8 +133,7 @@ func strictSentence(mistakes []string) string {
 	return "strict decoding error: " + strings.Join(mistakes, ", ")
 }
 
-// findings compares a document with its type, and takes out of it what the type does not have. misfit is a value of a wrong type,
-// mistakes are fields that are unknown or come twice.
+// findings compares a document with its type. misfit is a value of a wrong type, mistakes are fields that are unknown or come twice.
 func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []string, misfit error) {
 	found := t.Check(tree)
 	if found.TypeError != nil {
@@ -141,7 +141,6 @@ func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []str
 	}
 	// The original meets them in the order of the document, which the tree has lost.
 	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(doc.position(a), doc.position(b)) })
-	t.Prune(tree)
 	return append(doc.duplicates, found.Unknown...), nil
 }
 

@@ -106,6 +106,7 @@ func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.Patch
 	case validation == warnOfFields && warn:
 		x.warn(mistakes)
 	}
+	t.Prune(tree)
 	return nil
 }
 
