@@ -26,6 +26,10 @@ func (x *exchange) serveOpenAPI() error {
 		found, _ := x.server.documents.describe(path, api.GroupVersion{}, unavailable)
 		x.w.Header().Add("Vary", "Accept-Encoding")
 		x.w.Header().Add("Vary", "Accept")
+		if wantsProtobuf(x.r.Header) {
+			x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
+			return nil
+		}
 		if !accepts(x.r.Header, openAPIV2Types) {
 			x.w.WriteHeader(http.StatusNotAcceptable)
 			return nil
