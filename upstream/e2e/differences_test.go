@@ -104,7 +104,34 @@ var intendedDifferences = []difference{
 // platformDifferences are all the ways in which the end states of scenarios may differ between the genuine server (the
 // first value of each pair) and the server in memory. As above each must show, with each subject unless one is named, and
 // nothing else may differ.
-var platformDifferences = []difference{}
+var platformDifferences = []difference{
+	{
+		name:     "a webhook denies, not a policy",
+		scenario: "TestPolicyDeniesDeletion",
+		reason:   "The server in memory evaluates no policies. What it has is a fault: a webhook that denies, in the words of the genuine server.",
+		facts: map[string]pair{
+			"while it is denied: NamespaceDeletionContentFailure": {
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`configmaps "Unknown" is forbidden: ValidatingAdmissionPolicy 'denied' with binding 'denied' denied request: precious stays`,
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`admission webhook "deny.example.com" denied the request: precious stays`,
+			},
+		},
+	},
+	{
+		name:     "a webhook denies, not a policy: pods",
+		scenario: "TestPodDeletionIsDenied",
+		reason:   "As above.",
+		facts: map[string]pair{
+			"while it is denied: NamespaceDeletionContentFailure": {
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`pods "Unknown" is forbidden: ValidatingAdmissionPolicy 'pods-denied' with binding 'pods-denied' denied request: protected stays`,
+				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
+					`admission webhook "deny.example.com" denied the request: protected stays`,
+			},
+		},
+	},
+}
 
 // intendedOnPlatforms returns the differences between platforms that are intended in one scenario with one subject.
 func intendedOnPlatforms(scenario string, subject Subject) []difference {
