@@ -14,7 +14,10 @@ func newRootCommand() *cobra.Command {
 lists and watches over raw HTTP, a DeltaFIFO, an indexer, a shared processor, a work
 queue and a worker pool, and on top of them the namespace controller that really
 deletes namespaces on a real cluster.`,
-		Example: `  # delete namespaces on the cluster that kubectl talks to
+		Example: `  # watch a namespace being deleted, gear by gear, without any cluster
+  orrery demo
+
+  # delete namespaces on the cluster that kubectl talks to
   orrery run
 
   # see what it would do, without writing anything

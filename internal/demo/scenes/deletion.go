@@ -16,7 +16,7 @@ var deletion = Scene{
 		Learnt: []string{
 			"DELETE only marks a namespace: deletionTimestamp and phase Terminating. It goes when spec.finalizers is empty, and the namespace controller is who empties it.",
 			"An event passes through every gear once: watch event, delta, pop, store, handler, queue. The handler only puts the name into the queue; the worker reads the rest from the server.",
-			"The controller looks 5 s after the deletion, since other API servers may let objects in that long. What remains decides when it looks again: half the estimate and one second.",
+			"The controller looks 5 s after the deletion, since other API servers may let objects in that long. What remains decides when it looks again (half the estimate and one second), unless the namespace changes sooner.",
 			"Pods go first and alone, so that what they rely on (network policies above all) outlives them.",
 		},
 		Read: []display.Reading{

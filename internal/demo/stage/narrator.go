@@ -26,6 +26,8 @@ type narrator struct {
 	lastFailure string
 	// gone are the types that are known to be gone.
 	gone map[string]bool
+	// holds are the conditions of the last report that hold, with their messages.
+	holds map[string]string
 	// backOff is the wait that the rate limiter ordered last.
 	backOff time.Duration
 }
@@ -121,20 +123,28 @@ func (n *narrator) conflict(namespace string, err error) {
 	})
 }
 
+// conditionsUpdated tells what the report says that the one before did not.
 func (n *narrator) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
 	n.about(namespace, func(s *story.State) {
-		var hold []string
+		holds := map[string]string{}
+		var over []string
 		for _, c := range conditions {
+			name := string(c.Type)
 			if c.Status == api.ConditionTrue {
-				hold = append(hold, fmt.Sprintf("%s: %s", c.Type, c.Message))
+				holds[name] = c.Message
+				if n.holds[name] != c.Message {
+					s.Tell(story.Deleter, "reports in the status: %s: %s", name, c.Message)
+				}
+			} else if n.holds[name] != "" {
+				over = append(over, name)
 			}
 		}
-		if len(hold) == 0 {
+		n.holds = holds
+		switch {
+		case len(holds) == 0:
 			s.Tell(story.Deleter, "reports in the status that nothing is in the way any more")
-			return
-		}
-		for _, text := range hold {
-			s.Tell(story.Deleter, "reports in the status: %s", text)
+		case len(over) > 0:
+			s.Tell(story.Deleter, "reports in the status what holds no longer: %s", strings.Join(over, ", "))
 		}
 	})
 }
