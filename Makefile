@@ -53,9 +53,9 @@ fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	  $(GO) test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) ./$$dir < /dev/null || exit 1; \
 	done
 
-contract: ## run the contract suites against client-go
+contract: ## run the contract suites against client-go, and random patches against the originals
 	@echo "==> running the contract suites against client-go"
-	$(GO) -C upstream test ./contract/...
+	$(GO) -C upstream test ./contract/... ./apiserver/contract
 
 e2e: build ## real control plane: scenarios, official conformance specs, contract suites against client-go
 	@echo "==> testing against a real control plane and against client-go"
