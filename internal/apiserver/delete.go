@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"orrery/internal/apiserver/apierrors"
 	"orrery/internal/apiserver/negotiation"
@@ -62,6 +63,9 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	selection, err := listOptions(x.query)
 	if err != nil {
 		return err
+	}
+	if err := x.server.registry.CheckList(t, selection); err != nil {
+		return err // which is looked at before the other options
 	}
 	options, err := x.deleteOptions()
 	if err != nil {
@@ -134,10 +138,26 @@ func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 	if x.query.Has("orphanDependents") {
 		wire.OrphanDependents = new(flag(x.query, "orphanDependents"))
 	}
+	wire.Preconditions = deletePreconditions(x.query)
 	if x.query.Has("propagationPolicy") {
 		wire.PropagationPolicy = new(x.query.Get("propagationPolicy"))
 	}
 	return wire, nil
+}
+
+// deletePreconditions reads the preconditions in a query: uid and resourceVersion, without the name that they stand under in
+// a body. In the query of a delete of a collection resourceVersion is that of the list as well.
+func deletePreconditions(query url.Values) *api.Preconditions {
+	p := &api.Preconditions{}
+	for name, field := range map[string]**string{"uid": &p.UID, "resourceVersion": &p.ResourceVersion} {
+		if value := query.Get(name); value != "" {
+			*field = &value
+		}
+	}
+	if *p == (api.Preconditions{}) {
+		return nil
+	}
+	return p
 }
 
 // check turns the options into those that the registry takes, and refuses what contradicts itself.

@@ -55,23 +55,24 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := r.admitted("create", t, w, o); err != nil {
 		return nil, err
 	}
-	if version := o.GetResourceVersion(); version != "" && version != "0" {
-		return nil, apierrors.Unclassified("resourceVersion should not be set on objects to be created")
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	version, _ := parseVersion(o.GetResourceVersion()) // what is no number is no version
 	draft := store.Draft{Object: o, Fields: t.Definition.FieldsOf(o)}
-	if w.DryRun {
-		if _, taken := r.collection(t).Get(t.key()); taken {
-			return nil, t.alreadyExists()
+	if w.DryRun { // which does not mind a version, and shows it
+		if current, taken := r.collection(t).Get(t.key()); taken {
+			return nil, t.alreadyExists(current)
 		}
-		preview, err := store.Preview(draft, 0)
+		preview, err := store.Preview(draft, version)
 		return preview, r.storeError(t, err)
 	}
+	if version != 0 {
+		return nil, apierrors.Unclassified("resourceVersion should not be set on objects to be created")
+	}
 	created, err := r.collection(t).Create(draft, r.guard(t))
-	if _, taken := errors.AsType[*store.ExistsError](err); taken {
-		return nil, t.alreadyExists()
+	if taken, ok := errors.AsType[*store.ExistsError](err); ok {
+		return nil, t.alreadyExists(taken.Current)
 	}
 	if err != nil {
 		return nil, r.storeError(t, err)

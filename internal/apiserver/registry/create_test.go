@@ -34,6 +34,8 @@ func TestCreateFillsInWhatOnlyTheServerKnows(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.make(w.cm(""), `{"metadata":{"name":"taken"}}`)
+	w.make(w.cm(""), `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	w.delete(w.cm("held"), api.DeleteOptions{})
 	w.make(w.ns(""), `{"metadata":{"name":"ending"}}`)
 	w.delete(w.ns("ending"), api.DeleteOptions{})
 	for name, c := range map[string]struct {
@@ -53,8 +55,8 @@ func TestCreateRefuses(t *testing.T) {
 			`ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`,
 			[]api.StatusCause{{Type: "FieldValueRequired", Message: "Required value: name or generateName is required", Field: "metadata.name"}}, "ConfigMap", "",
 		},
-		"a version": {
-			w.cm(""), `{"metadata":{"name":"b","resourceVersion":"5"}}`, 500, "", "resourceVersion should not be set on objects to be created", nil, "", "",
+		"a name that is taken for a while": {
+			w.cm(""), `{"metadata":{"name":"held"}}`, 409, api.ReasonAlreadyExists, `object is being deleted: configmaps "held" already exists`, nil, "configmaps", "held",
 		},
 		"another namespace than the path's": {
 			w.cm(""), `{"metadata":{"name":"b","namespace":"other"}}`, 400, api.ReasonBadRequest,
@@ -89,6 +91,20 @@ func TestCreateRefuses(t *testing.T) {
 			assert.Equal(t, before, w.store.Version(), "a refusal consumes no version")
 		})
 	}
+}
+
+func TestNewObjectsHaveNoVersion(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"new", "taken"} {
+		_, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"`+name+`","resourceVersion":"5"}}`), none)
+		status := refused(t, err, 500, "resourceVersion should not be set on objects to be created")
+		assert.Empty(t, status.Status.Reason)
+		_, _ = w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"taken"}}`), none)
+	}
+	shown, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"new","resourceVersion":"5"}}`), dry)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(5), shown.Version, "a dry run does not get as far as that")
+	w.make(w.cm(""), `{"metadata":{"name":"new","resourceVersion":"x"}}`)
 }
 
 func TestNamespacesOfClusterObjectsAreIgnored(t *testing.T) {

@@ -293,6 +293,8 @@ func TestDeleteCollection(t *testing.T) {
 	assert.True(t, api.IsConflict(err), "%v", err)
 	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{ResourceVersion: "abc"}, none)
 	refused(t, err, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{FieldSelector: "foo"}, none)
+	refused(t, err, 400, "invalid selector: 'foo'; can't understand 'foo'")
 	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{}, none)
 	assert.True(t, api.IsInvalid(err), "%v", err)
 	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{}, dry)

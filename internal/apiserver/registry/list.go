@@ -52,6 +52,15 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	return page(view, selected, store.Key{}, limit, int64(view.Version())), nil
 }
 
+// CheckList says what is wrong with the options of a list, as far as that can be said without looking at objects: selectors
+// and combinations.
+func (r *Registry) CheckList(t Target, o api.ListOptions) error {
+	if _, err := t.selects(o); err != nil {
+		return err
+	}
+	return invalidOptions(checkListOptions(o))
+}
+
 // nextPage goes on where a token says.
 func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*Page, error) {
 	token, err := parseToken(o.Continue)

@@ -68,8 +68,13 @@ func (t Target) notFound() error {
 	return apierrors.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 }
 
-func (t Target) alreadyExists() error {
-	return apierrors.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
+// alreadyExists says that the name is taken, perhaps not for long.
+func (t Target) alreadyExists(current *store.Object) error {
+	err := apierrors.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
+	if current.Deleting {
+		err.Status.Message = "object is being deleted: " + err.Status.Message
+	}
+	return err
 }
 
 func (t Target) conflict(reason string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orrery/internal/apiserver/apierrors"
 	"orrery/internal/apiserver/resources"
@@ -24,17 +25,8 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := t.sameNamespace(o); err != nil {
 		return nil, false, err
 	}
-	asked, err := parseVersion(o.GetResourceVersion())
-	if err != nil {
-		return nil, false, err
-	}
 	if r.struck("update", t, w, o) {
 		return nil, false, t.conflict(apierrors.ObjectModified)
-	}
-	if t.Subresource != "scale" { // which is looked for through its object
-		if err := r.namespaceExists(t); err != nil {
-			return nil, false, err
-		}
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -45,8 +37,15 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 			after, err = r.createOnUpdate(ctx, t, o, w)
 			return after, err == nil, err
 		}
+		if err := r.namespaceExists(t); err != nil {
+			return nil, false, err
+		}
+		asked, err := parseVersion(o.GetResourceVersion())
+		if err != nil {
+			return nil, false, err
+		}
 		if uid := o.GetUID(); uid != "" && uid != old.UID {
-			return nil, false, t.otherUID(uid, old.UID)
+			return nil, false, t.otherUID(uid, old.UID, w)
 		}
 		if err := t.mayReplace(asked, old.Version); err != nil {
 			return nil, false, err
@@ -68,18 +67,25 @@ func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstruct
 	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" && t.Subresource != "status" {
 		return nil, t.notFound()
 	}
+	if err := r.namespaceExists(t); err != nil {
+		return nil, err
+	}
 	if uid := o.GetUID(); uid != "" {
-		return nil, t.otherUID(uid, "")
+		return nil, t.otherUID(uid, "", w)
 	}
 	delete(metadataOf(o), "resourceVersion")
 	return r.create(ctx, t, o, w)
 }
 
 // otherUID is what a write hears that is meant for an earlier object of the same name. The text is that of the storage
-// layer.
-func (t Target) otherUID(asked, found string) error {
+// layer, which dry runs go round.
+func (t Target) otherUID(asked, found string, w WriteOptions) error {
+	prefix := t.Definition.Prefix
+	if w.DryRun {
+		prefix = strings.TrimPrefix(prefix, "/registry")
+	}
 	return t.conflict(fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
-		"Precondition failed: UID in precondition: %s, UID in object meta: %s", t.Definition.Prefix, t.key(), asked, found))
+		"Precondition failed: UID in precondition: %s, UID in object meta: %s", prefix, t.key(), asked, found))
 }
 
 // mayReplace is optimistic concurrency: a writer that says which version it has seen replaces only that.

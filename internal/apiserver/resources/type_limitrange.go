@@ -14,6 +14,7 @@ func limitRanges() *Definition {
 		Strategy: Strategy{
 			Default:                  defaultLimitRange,
 			Validate:                 validateLimitRange,
+			AllowCreateOnUpdate:      true,
 			AllowUnconditionalUpdate: true,
 		},
 	}
@@ -22,6 +23,7 @@ func limitRanges() *Definition {
 // defaultLimitRange takes what is not said about containers from what is: the default from the maximum, the default
 // request from the default, or else from the minimum.
 func defaultLimitRange(o *api.Unstructured) {
+	nullable(made(o.Object, "spec"), "limits")
 	for _, limit := range items(made(o.Object, "spec"), "limits") {
 		if text(limit, "type") != "Container" {
 			continue

@@ -43,6 +43,7 @@ func namespaces() *Definition {
 func defaultNamespace(o *api.Unstructured) {
 	labelNamespace(o)
 	made(o.Object, "spec")
+	fillText(made(o.Object, "status"), "phase", string(api.NamespaceActive))
 	conditionTimes(child(o.Object, "status"), "lastTransitionTime")
 }
 
