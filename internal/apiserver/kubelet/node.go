@@ -76,7 +76,7 @@ func (n *node) taint(ctx context.Context, lost bool) {
 	t := n.kubelet.nodeTarget()
 	t.Name = n.name
 	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
-		taints := []any{}
+		var taints []any
 		list, _ := current.Nested("spec", "taints").([]any)
 		for _, taint := range list {
 			fields, _ := taint.(map[string]any)
@@ -86,6 +86,10 @@ func (n *node) taint(ctx context.Context, lost bool) {
 		}
 		if lost {
 			taints = append(taints, map[string]any{"key": unreachable, "effect": "NoSchedule"})
+		}
+		if len(taints) == 0 {
+			current.RemoveNested("spec", "taints")
+			return current, nil
 		}
 		return current, current.SetNested(taints, "spec", "taints")
 	}, writeOptions(n.user()))

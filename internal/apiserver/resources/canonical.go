@@ -5,9 +5,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// canonical makes of a document what is left of it when kube-apiserver has read it into its type and written it again:
-// empty lists and maps are left out, and quantities have their canonical form. What the type does not know, and what is
-// null, was removed before.
+// canonical gives the quantities in a document the form in which kube-apiserver writes what it has read. What else is lost on that
+// way (what the type does not know, what is null or empty) was removed before, by [schema.Type.Prune].
 func canonical(t *schema.Type, o tree) {
 	for key, value := range o {
 		field, known := t.Field(key)
@@ -16,16 +15,8 @@ func canonical(t *schema.Type, o tree) {
 		}
 		switch v := value.(type) {
 		case map[string]any:
-			if len(v) == 0 && field.Values() != nil {
-				delete(o, key)
-				continue
-			}
 			canonical(field, v)
 		case []any:
-			if len(v) == 0 {
-				delete(o, key)
-				continue
-			}
 			canonicalItems(field.Items(), v)
 		default:
 			if field.Kind() == schema.Quantity {

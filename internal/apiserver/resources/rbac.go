@@ -13,7 +13,11 @@ import (
 const rbacGroup = "rbac.authorization.k8s.io"
 
 // rulesAreThere writes the rules of a role as null if there are none: the field is always there.
-func rulesAreThere(o *api.Unstructured) { nullable(o.Object, "rules") }
+func rulesAreThere(o *api.Unstructured) {
+	if isNothing(o.Object["rules"]) {
+		o.Object["rules"] = nil
+	}
+}
 
 // rules says what is wrong with the rules of a role.
 func (m *mistakes) rules(o *api.Unstructured, namespaced bool) {
