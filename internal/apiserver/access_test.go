@@ -199,6 +199,11 @@ func TestSnapshot(t *testing.T) {
 		assert.EqualValues(t, 1, snapshot.Requests["other"][405])
 		assert.Equal(t, p.server.Store().Version(), snapshot.Store.Version)
 		assert.NotNil(t, p.server.Registry())
+		w := p.watch(configMaps + "?watch=1")
+		w.want("ADDED", "a")
+		snapshot = p.server.Snapshot()
+		assert.EqualValues(t, 1, snapshot.Watches)
+		assert.EqualValues(t, 0, snapshot.InFlight, "a watch is not in flight")
 	})
 }
 

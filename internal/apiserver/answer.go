@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -61,9 +60,7 @@ func (x *exchange) sendDocument(code int, document []byte) {
 	case x.form.YAML:
 		document = toYAML(document)
 	case x.form.Pretty:
-		var indented bytes.Buffer
-		json.Indent(&indented, document, "", "  ")
-		document = indented.Bytes()
+		document = indented(document, "")
 	case len(document) > 0 && document[len(document)-1] != '\n':
 		document = append(document, '\n')
 	}

@@ -20,6 +20,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.server.gate.leave()
+	h.server.inFlight.Add(1)
+	defer h.server.inFlight.Add(-1)
 	x.limitBody()
 	begun := time.Now()
 	defer func() {

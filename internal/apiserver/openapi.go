@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -110,12 +108,6 @@ func accepts(header http.Header, types []string) bool {
 		}
 	}
 	return false
-}
-
-func indented(data []byte, prefix string) []byte {
-	var out bytes.Buffer
-	json.Indent(&out, data, prefix, "  ")
-	return out.Bytes()
 }
 
 func errNoSuchResource() error { return apierrors.ResourceNotFound() }

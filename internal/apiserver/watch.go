@@ -54,8 +54,12 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		exchange: x, stream: connection, frames: framing{representation: r},
 		cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
+	x.server.inFlight.Add(-1)
 	x.server.watches.Add(1)
-	defer x.server.watches.Add(-1)
+	defer func() {
+		x.server.watches.Add(-1)
+		x.server.inFlight.Add(1)
+	}()
 	if expired != nil {
 		w.fail(expired)
 		return nil

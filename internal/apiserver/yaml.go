@@ -14,6 +14,9 @@ import (
 
 // toYAML writes a JSON document in YAML as the original does: keys sorted, lists not indented.
 func toYAML(document []byte) []byte {
+	if bloats(document) {
+		return document // JSON is YAML, too
+	}
 	var tree api.Unstructured
 	if err := json.Unmarshal(document, &tree); err != nil {
 		return document // not an object; nothing that this server sends
