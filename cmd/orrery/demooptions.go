@@ -65,15 +65,20 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 		Color: wantsColor(stdout), Glyphs: glyphs(),
 	}
 	file, ok := stdout.(*os.File)
-	if !ok || o.plain || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
+	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return config
 	}
-	config.Size = func() display.Size {
+	size := func() display.Size {
 		width, height, err := term.GetSize(int(file.Fd()))
 		if err != nil || width <= 0 || height <= 0 {
 			return display.Size{Width: 80, Height: 24}
 		}
 		return display.Size{Width: width, Height: height}
+	}
+	if o.plain || os.Getenv("TERM") == "dumb" {
+		config.Width = size().Width
+	} else {
+		config.Size = size
 	}
 	return config
 }

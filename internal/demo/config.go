@@ -23,6 +23,8 @@ type Config struct {
 	Size   func() display.Size
 	Color  bool
 	Glyphs *display.Glyphs
+	// Width is where lines are wrapped if there is no Size; 0: display.PlainWidth.
+	Width int
 
 	// Keep, if not nil, is called after the summary, with server and controller still running. It returns when they are
 	// to end.

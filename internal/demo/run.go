@@ -107,12 +107,19 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 // live tells whether there is a terminal to draw on.
 func (s *show) live() bool { return s.config.Size != nil }
 
+// narrowest is the least width that lines are wrapped at: below it there is nothing left to read.
+const narrowest = 20
+
 // width is that of printed lines.
 func (s *show) width() int {
-	if !s.live() {
+	width := s.config.Width
+	if s.live() {
+		width = s.config.Size().Width
+	}
+	if width == 0 {
 		return display.PlainWidth
 	}
-	return max(20, min(s.config.Size().Width, display.PlainWidth))
+	return max(narrowest, min(width, display.PlainWidth))
 }
 
 var errTooLong = errors.New("it has not ended in two minutes; the story above shows how far it came")
