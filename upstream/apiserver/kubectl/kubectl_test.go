@@ -1,0 +1,84 @@
+package kubectl
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/apiserver/served"
+	"orrery/upstream/controlplane"
+)
+
+// TestMain lets more transcripts be played at a time than there are processors: what they do is wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "write what kubectl prints on a genuine control plane into the transcripts")
+
+// onGenuine starts a genuine control plane for a test and returns its administrator's kubeconfig.
+func onGenuine(t *testing.T) string {
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{NamespaceController: true, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	return cp.Kubeconfig()
+}
+
+// onServed starts the server in memory with the controllers that the genuine control plane has.
+func onServed(t *testing.T) string {
+	server, err := served.Start(t.Context(), served.Config{
+		Args:        []string{"--nodes=0"},
+		Controllers: append(served.NamespaceControllers(), "namespace-controller"),
+		Log:         t.Output(),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	return server.Kubeconfig()
+}
+
+func TestTranscripts(t *testing.T) {
+	built, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
+	require.NoError(t, err)
+	transcripts := readTranscripts(t)
+	if *update {
+		writeTranscripts(t, built, transcripts)
+		return
+	}
+	playAll := func(t *testing.T, kubectl, kubeconfig string) {
+		for _, tr := range transcripts {
+			t.Run(tr.name, func(t *testing.T) {
+				t.Parallel()
+				played, err := newTerminal(t, kubectl, kubeconfig).play(t.Context(), tr)
+				require.NoError(t, err)
+				assert.Equal(t, tr.String(), played.String())
+			})
+		}
+	}
+	t.Run("genuine", func(t *testing.T) {
+		t.Parallel()
+		playAll(t, built, onGenuine(t))
+	})
+	for _, kubectl := range kubectls(t, built) {
+		t.Run("served"+filepath.Dir(kubectl), func(t *testing.T) {
+			t.Parallel()
+			playAll(t, kubectl, onServed(t))
+		})
+	}
+}
+
+func writeTranscripts(t *testing.T, kubectl string, transcripts []*transcript) {
+	kubeconfig := onGenuine(t)
+	for _, tr := range transcripts {
+		played, err := newTerminal(t, kubectl, kubeconfig).play(t.Context(), tr)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join("testdata", tr.name+".txt"), []byte(played.String()), 0o644))
+	}
+}
