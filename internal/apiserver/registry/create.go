@@ -21,6 +21,11 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := t.sameNamespace(o); err != nil {
 		return nil, err
 	}
+	if o.GetName() == "" && o.NestedString("metadata", "generateName") == "" {
+		if err := r.mayCreate(t.named("Unknown")); err != nil {
+			return nil, err
+		}
+	}
 	generated := o.GetName() == "" && o.NestedString("metadata", "generateName") != ""
 	if !generated {
 		return r.create(ctx, t.named(o.GetName()), o, w)

@@ -65,6 +65,11 @@ func TestCreateRefuses(t *testing.T) {
 		"a namespace that is not there, which matters more than a bad name": {
 			w.at("configmaps", "nope", ""), `{"metadata":{"name":"A_B"}}`, 404, api.ReasonNotFound, `namespaces "nope" not found`, nil, "namespaces", "nope",
 		},
+		"a namespace that is being deleted, before a name is missed": {
+			w.at("configmaps", "ending", ""), `{"metadata":{}}`, 403, api.ReasonForbidden,
+			`configmaps "Unknown" is forbidden: unable to create new content in namespace ending because it is being terminated`,
+			[]api.StatusCause{{Type: api.CauseNamespaceTerminating, Message: "namespace ending is being terminated", Field: "metadata.namespace"}}, "configmaps", "Unknown",
+		},
 		"a namespace that is being deleted, before names are made up": {
 			w.at("configmaps", "ending", ""), `{"metadata":{"generateName":"x-"}}`, 403, api.ReasonForbidden,
 			`configmaps "x-" is forbidden: unable to create new content in namespace ending because it is being terminated`,

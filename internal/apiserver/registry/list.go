@@ -19,11 +19,8 @@ import (
 //	N Exact              exactly N, or 410 if that is forgotten
 //	with continue        the version of the first page
 func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
-	selected, err := t.selects(o)
+	selected, err := t.selects(o, checkListOptions(o))
 	if err != nil {
-		return nil, err
-	}
-	if err := invalidOptions(checkListOptions(o)); err != nil {
 		return nil, err
 	}
 	if o.Continue != "" {
@@ -55,10 +52,8 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 // CheckList says what is wrong with the options of a list, as far as that can be said without looking at objects: selectors
 // and combinations.
 func (r *Registry) CheckList(t Target, o api.ListOptions) error {
-	if _, err := t.selects(o); err != nil {
-		return err
-	}
-	return invalidOptions(checkListOptions(o))
+	_, err := t.selects(o, checkListOptions(o))
+	return err
 }
 
 // nextPage goes on where a token says.

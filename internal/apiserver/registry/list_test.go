@@ -92,11 +92,18 @@ func TestListRefuses(t *testing.T) {
 			badOptions + `[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, ` +
 				`resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided]`,
 		},
-		"a version that is forgotten":             {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, "The resourceVersion for the provided list is too old."},
-		"a page of a version that is forgotten":   {api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, "The resourceVersion for the provided list is too old."},
-		"a version to come":                       {api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"exactly a version to come":               {api.ListOptions{ResourceVersion: "99999", ResourceVersionMatch: "Exact"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"a field that is not known":               {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"a version that is forgotten":           {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, "The resourceVersion for the provided list is too old."},
+		"a page of a version that is forgotten": {api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, "The resourceVersion for the provided list is too old."},
+		"a version to come":                     {api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		"exactly a version to come":             {api.ListOptions{ResourceVersion: "99999", ResourceVersionMatch: "Exact"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		"a field that is not known":             {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"a field that is not known, and a match that is none": {
+			api.ListOptions{FieldSelector: "foo=bar", ResourceVersionMatch: "Foo"}, 422, badOptions + `[resourceVersionMatch: Forbidden: resourceVersionMatch is ` +
+				`forbidden unless resourceVersion is provided, resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""]`,
+		},
+		"half a field selector, and a match that is none": {
+			api.ListOptions{FieldSelector: "foo", ResourceVersionMatch: "Foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`,
+		},
 		"half a field selector":                   {api.ListOptions{FieldSelector: "foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`},
 		"half a label selector":                   {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
 		"a token that is none":                    {api.ListOptions{Continue: "abc"}, 400, `invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value`},

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orrery/internal/apiserver/apierrors"
@@ -101,7 +102,9 @@ func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOpti
 	metadata := metadataOf(current)
 	metadata["deletionTimestamp"] = timestamp(time.Now())
 	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // status is a map, or nothing
-	setCollectorFinalizers(current, o.PropagationPolicy)
+	if setCollectorFinalizers(current, o.PropagationPolicy) {
+		setFinalizers(current, slices.Sorted(slices.Values(current.GetFinalizers()))) // as a set has them
+	}
 	after, swapped, err = r.replace(t, old, current, w)
 	if err == nil && swapped && !w.DryRun {
 		r.trace.marked(t, after)

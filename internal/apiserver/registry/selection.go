@@ -14,8 +14,9 @@ type selection struct {
 	fields    selector.Fields
 }
 
-// selects reads the selectors of a request.
-func (t Target) selects(o api.ListOptions) (selection, error) {
+// selects reads the selectors of a request. mistakes are what is wrong with its other options, which is told after what is wrong
+// with the form of the selectors, and before what is wrong with the fields in them.
+func (t Target) selects(o api.ListOptions, mistakes []apierrors.FieldError) (selection, error) {
 	labels, err := selector.ParseLabels(o.LabelSelector)
 	if err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())
@@ -23,6 +24,9 @@ func (t Target) selects(o api.ListOptions) (selection, error) {
 	fields, err := selector.ParseFields(o.FieldSelector)
 	if err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())
+	}
+	if err := invalidOptions(mistakes); err != nil {
+		return selection{}, err
 	}
 	if fields, err = t.Definition.FieldSelector(fields); err != nil {
 		return selection{}, apierrors.BadRequest(err.Error())

@@ -37,15 +37,15 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 			after, err = r.createOnUpdate(ctx, t, o, w)
 			return after, err == nil, err
 		}
+		if uid := o.GetUID(); uid != "" && uid != old.UID {
+			return nil, false, t.otherUID(uid, old.UID, w)
+		}
 		if err := r.namespaceExists(t); err != nil {
 			return nil, false, err
 		}
 		asked, err := parseVersion(o.GetResourceVersion())
 		if err != nil {
 			return nil, false, err
-		}
-		if uid := o.GetUID(); uid != "" && uid != old.UID {
-			return nil, false, t.otherUID(uid, old.UID, w)
 		}
 		if err := t.mayReplace(asked, old.Version); err != nil {
 			return nil, false, err
@@ -66,9 +66,6 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" && t.Subresource != "status" {
 		return nil, t.notFound()
-	}
-	if err := r.namespaceExists(t); err != nil {
-		return nil, err
 	}
 	if uid := o.GetUID(); uid != "" {
 		return nil, t.otherUID(uid, "", w)

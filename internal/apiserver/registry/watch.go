@@ -37,11 +37,8 @@ type Watch struct {
 // An error is an answer instead of a watch. What goes wrong later, a version that is too old among it, is told by
 // [Watch.Next], as the real server does, which has sent 200 by then.
 func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
-	selected, err := t.selects(o)
+	selected, err := t.selects(o, checkWatchOptions(o, false))
 	if err != nil {
-		return nil, err
-	}
-	if err := invalidOptions(checkWatchOptions(o, false)); err != nil {
 		return nil, err
 	}
 	return r.watch(t, o, selected, o.SendInitialEvents || o.ResourceVersion == "" || o.ResourceVersion == "0")
@@ -50,11 +47,8 @@ func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
 // WatchChanges begins a watch that was asked for with sendInitialEvents=false: even without a version it begins with the
 // next change.
 func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
-	selected, err := t.selects(o)
+	selected, err := t.selects(o, checkWatchOptions(o, true))
 	if err != nil {
-		return nil, err
-	}
-	if err := invalidOptions(checkWatchOptions(o, true)); err != nil {
 		return nil, err
 	}
 	return r.watch(t, o, selected, false)
