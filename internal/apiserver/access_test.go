@@ -129,7 +129,7 @@ func TestFaultsAreOrderedAtTheDebugEndpoint(t *testing.T) {
 		p.must(503, "GET", "/api/v1/namespaces", "")
 		var list struct {
 			Active    []struct{ ID, Text string }
-			Catalogue []struct{ Name, Teaches string }
+			Catalogue []struct{ Usage, Teaches string }
 		}
 		require.NoError(t, json.Unmarshal([]byte(p.must(200, "GET", "/debug/orrery/faults", "").body), &list))
 		require.Len(t, list.Active, 1)

@@ -16,7 +16,22 @@ const debugPrefix = "/debug/orrery/"
 // faultsDocument is the answer of /debug/orrery/faults.
 type faultsDocument struct {
 	Active    []faults.Active `json:"active"`
-	Catalogue []faults.Kind   `json:"catalogue"`
+	Catalogue []faultKind     `json:"catalogue"`
+}
+
+// faultKind is a fault that could be on.
+type faultKind struct {
+	Usage   string `json:"usage"`
+	Summary string `json:"summary"`
+	Teaches string `json:"teaches"`
+}
+
+func faultKinds() []faultKind {
+	var kinds []faultKind
+	for _, kind := range faults.Catalogue() {
+		kinds = append(kinds, faultKind{Usage: kind.Usage, Summary: kind.Summary, Teaches: kind.Teaches})
+	}
+	return kinds
 }
 
 // serveDebug answers what only administrators may ask: what goes on in the server, and which faults are on. Faults leave these requests
@@ -43,7 +58,7 @@ func (x *exchange) serveFaults(id string) error {
 		if active == nil {
 			active = []faults.Active{}
 		}
-		return x.sendJSON(http.StatusOK, faultsDocument{Active: active, Catalogue: faults.Catalogue()})
+		return x.sendJSON(http.StatusOK, faultsDocument{Active: active, Catalogue: faultKinds()})
 	case x.r.Method == http.MethodPost && id == "":
 		body, err := x.readBody()
 		if err != nil {

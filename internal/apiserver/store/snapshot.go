@@ -3,20 +3,22 @@ package store
 // Snapshot describes a store at one moment, in plain data.
 type Snapshot struct {
 	// Version is the version of the last write.
-	Version uint64
+	Version uint64 `json:"version"`
 	// Collections are in the order of their prefixes.
-	Collections []CollectionSnapshot
+	Collections []CollectionSnapshot `json:"collections"`
 }
 
 // CollectionSnapshot describes a collection.
 type CollectionSnapshot struct {
-	Prefix string
+	Prefix string `json:"prefix"`
 	// Objects is their number, Bytes about what they take of memory.
-	Objects, Bytes int
+	Objects int `json:"objects"`
+	Bytes   int `json:"bytes"`
 	// WindowEvents is the number of events that are kept, WindowBytes about the memory that only they keep.
-	WindowEvents, WindowBytes int
+	WindowEvents int `json:"windowEvents"`
+	WindowBytes  int `json:"windowBytes"`
 	// Oldest is the oldest version that can be read or watched from.
-	Oldest uint64
+	Oldest uint64 `json:"oldest"`
 }
 
 // Snapshot returns a description of the store.
