@@ -22,9 +22,9 @@ func ExamplePage() {
 	}
 	// Output:
 	// | orrery demo > delete             0.0 s
-	// | shop: Terminating ####..........     5
+	// | shop: Terminating
+	// | pods #######....................     5
 	// | deleter   pods: told to go
-	// |
 	// | > pods first
 	// |
 }

@@ -70,11 +70,7 @@ func (p *page) conditions() []Line {
 func (p *page) bars() []Line {
 	const shortestBar = 8
 	width := min(p.size.Width-p.leftWidth()-3, 90)
-	name := 0
-	for _, t := range append(p.s.Types[:len(p.s.Types):len(p.s.Types)], p.s.Lines...) {
-		name = max(name, len(t.Name))
-	}
-	name = min(name, width-shortestBar-numberWidth-2)
+	name := min(max(longestName(p.s.Types), longestName(p.s.Lines)), width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
 	for _, t := range p.s.Types {
 		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
@@ -83,6 +79,15 @@ func (p *page) bars() []Line {
 		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
 	}
 	return rows
+}
+
+// longestName is the width of the names of bars.
+func longestName(bars []story.Type) int {
+	longest := 0
+	for _, t := range bars {
+		longest = max(longest, len([]rune(t.Name)))
+	}
+	return longest
 }
 
 func (p *page) namespaceText() string {

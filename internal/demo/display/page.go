@@ -81,13 +81,22 @@ func (p *page) intent() {
 	}
 }
 
-// small draws what matters most: how much is left, what was done last, what goes on now.
+// small draws what matters most: how much is left, what was done last, what goes on now. Where there are many lines, the bars
+// of all types are drawn, as long as as much again is left for the narration.
 func (p *page) small() {
 	p.title()
-	total := p.s.Total()
-	total.Name = p.namespaceText()
-	if p.size.Height >= 6 {
-		width := p.size.Width - 2
+	width := p.size.Width - 2
+	bars := append(p.s.Types[:len(p.s.Types):len(p.s.Types)], p.s.Lines...)
+	switch {
+	case len(bars) > 0 && p.size.Height >= 2*len(bars):
+		p.add(Line{{Strong, " " + p.namespaceText()}})
+		name := min(longestName(bars), width/2)
+		for _, t := range bars {
+			p.add(append(plain(" "), barRow(t, name, width, p.glyphs)...))
+		}
+	case p.size.Height >= 6:
+		total := p.s.Total()
+		total.Name = p.namespaceText()
 		p.add(append(plain(" "), barRow(total, min(len([]rune(total.Name)), width*2/3), width, p.glyphs)...))
 	}
 	if p.size.Height >= 8 {
