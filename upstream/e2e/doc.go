@@ -1,11 +1,12 @@
-// Package e2e runs namespace controllers against a genuine control plane and checks what they do through the API alone.
+// Package e2e runs namespace controllers against API servers, two by two, and checks what they do through the API alone.
 //
 // # Concept
 //
 // A [Subject] is a namespace controller: this project's ("orrery run") or the original, kube-controller-manager running
-// that one controller. [StartCluster] starts a control plane without any namespace controller and the subject as a
-// process beside it, with the rights of the built-in controller and no others. The same test then runs against each
-// subject, and what they leave behind can be compared.
+// that one controller. A [Platform] is a kind of server: a genuine control plane, or this project's server in memory
+// ("orrery serve"). [StartCluster] starts a server without any namespace controller and the subject as a process beside
+// it, with the rights of the built-in controller and no others. The same test then runs with each subject on each
+// platform, and what they leave behind can be compared.
 //
 // [RunOfficialSpecs] runs Kubernetes' own specs for namespaces against such a cluster.
 //
@@ -21,9 +22,13 @@
 //	scenario_mistakes_test.go     wrong certificates, credentials, rights and addresses
 //
 // A scenario notes facts on its way: each condition with reason and message, what is left of each type, what went
-// before what. The facts of both subjects must be the same, but for the differences that are listed by name in
-// differences_test.go, and each of those must show. So a difference that nobody intended fails the test, and so does
-// one that is documented and no longer true.
+// before what. The facts of both subjects must be the same, on each platform, and those of both platforms, with each
+// subject, but for the differences that are listed by name in differences_test.go, and each of those must show. So a
+// difference that nobody intended fails the test, and so does one that is documented and no longer true.
+//
+// What gets into a controller's way is made by each platform's own means (hindrances_test.go): policies, webhooks and
+// roles on the genuine server, faults on the one in memory. The few scenarios that only the genuine server can serve are
+// listed in platforms_test.go, with what they use of it.
 //
 // # Guarantees
 //
@@ -42,7 +47,8 @@
 // # Testing
 //
 // The tests need bin/orrery, bin/controlplane and bin/conformance; "make e2e" in the repository's root builds them and
-// runs the tests. One scenario, with the facts that it noted: go test ./e2e -v -run TestPodsGoFirst.
+// runs the tests. One scenario, with the facts that it noted: go test ./e2e -v -run TestPodsGoFirst; one of its four pairings:
+// -run TestPodsGoFirst/in-memory/orrery.
 //
 // Scenarios wait for conditions, with a deadline that only a failure reaches. When one fails it shows the namespace and
 // what the subject said about it.

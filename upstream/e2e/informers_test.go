@@ -17,11 +17,14 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
+	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
 )
 
 // TestInformersThroughDisturbances runs informers of typed objects, of heads and of whole documents, over both watch
-// transports, while somebody writes without pause and kube-apiserver is restarted, killed and robbed of its history.
+// transports, while somebody writes without pause and kube-apiserver is restarted, killed and robbed of its history, and
+// while the server in memory is told to do the like.
 // When the writing is over every store equals what client-go lists, and the history that each handler was told leads to
 // the same: those that were there from the start, and those that joined between the disturbances.
 func TestInformersThroughDisturbances(t *testing.T) {
@@ -34,24 +37,25 @@ func TestInformersThroughDisturbances(t *testing.T) {
 			cp, err := controlplane.Start(t.Context(), config)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-			disturb(t, cp, !config.DisableWatchCache)
+			disturb(t, cp, genuineDisturbances(cp), !config.DisableWatchCache)
 		})
 	}
+	t.Run("in memory", func(t *testing.T) {
+		server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, server.Stop()) })
+		disturb(t, server, faults(server), true)
+	})
 }
 
-// disturb does all that. streams tells whether the server has streaming lists.
-func disturb(t *testing.T, cp *controlplane.ControlPlane, streams bool) {
-	source := newWriters(t, cp)
-	source.fill()
-	over := map[restclient.WatchTransport]*observers{}
-	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
-		over[transport] = startObservers(t, cp, transport)
-	}
-	stopWriting := source.start()
-	for _, disturbance := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
+// disturbance is what happens to a server.
+type disturbance struct {
+	name string
+	do   func(context.Context) error
+}
+
+func genuineDisturbances(cp *controlplane.ControlPlane) []disturbance {
+	return []disturbance{
 		{"restart of kube-apiserver", cp.RestartAPIServer},
 		{"compaction of etcd", func(ctx context.Context) error {
 			_, err := cp.CompactEtcd(ctx)
@@ -62,7 +66,38 @@ func disturb(t *testing.T, cp *controlplane.ControlPlane, streams bool) {
 			return cp.StartAPIServer(ctx)
 		}},
 		{"loss of history", cp.ForgetHistory},
-	} {
+	}
+}
+
+func faults(server *served.Server) []disturbance {
+	order := func(texts ...string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			for _, text := range texts {
+				if _, err := server.Add(ctx, text); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return []disturbance{
+		{"broken connections", order("cut-watches")},
+		{"compaction", order("compact")},
+		{"overload", order("too-many-requests:share=50%,retry-after=1s,for=3s", "internal-error:share=10%,for=3s", "cut-watches")},
+		{"loss of history", order("too-many-requests:verb=watch,retry-after=1s,for=2s", "cut-watches", "compact:every=1s,for=2s")},
+	}
+}
+
+// disturb does all that. streams tells whether the server has streaming lists.
+func disturb(t *testing.T, cp e2e.Server, disturbances []disturbance, streams bool) {
+	source := newWriters(t, cp)
+	source.fill()
+	over := map[restclient.WatchTransport]*observers{}
+	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+		over[transport] = startObservers(t, cp, transport)
+	}
+	stopWriting := source.start()
+	for _, disturbance := range disturbances {
 		time.Sleep(writingTime)
 		t.Log(disturbance.name)
 		require.NoError(t, disturbance.do(t.Context()))
@@ -100,7 +135,7 @@ type observers struct {
 	watched     []watched
 }
 
-func startObservers(t *testing.T, cp *controlplane.ControlPlane, transport restclient.WatchTransport) *observers {
+func startObservers(t *testing.T, cp e2e.Server, transport restclient.WatchTransport) *observers {
 	t.Helper()
 	o := &observers{}
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: cp.Kubeconfig()})
@@ -109,7 +144,7 @@ func startObservers(t *testing.T, cp *controlplane.ControlPlane, transport restc
 	config.Dial = o.dial
 	o.client, err = restclient.New(config)
 	require.NoError(t, err)
-	// Whatever fails, the informers end before the control plane does.
+	// Whatever fails, the informers end before the server does.
 	t.Cleanup(func() { o.informers.Shutdown() })
 
 	o.watched = []watched{
@@ -158,7 +193,7 @@ func (o *observers) join(t *testing.T) {
 }
 
 // awaitEqual waits until every store and every history is equal to what the server lists. The writing is over.
-func (o *observers) awaitEqual(t *testing.T, cp *controlplane.ControlPlane, source *writers) {
+func (o *observers) awaitEqual(t *testing.T, cp e2e.Server, source *writers) {
 	t.Helper()
 	for _, w := range o.watched {
 		want := source.list(t, w.resource())
@@ -184,7 +219,7 @@ func (o *observers) stop(t *testing.T) {
 const patience = 2 * time.Minute
 
 // await asks until there is no error.
-func await(t *testing.T, cp *controlplane.ControlPlane, what string, check func() error) {
+func await(t *testing.T, cp e2e.Server, what string, check func() error) {
 	t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -197,7 +232,7 @@ func await(t *testing.T, cp *controlplane.ControlPlane, what string, check func(
 		select {
 		case <-tick.C:
 		case <-cp.Failed():
-			t.Fatalf("waiting until %s: the control plane failed: %v", what, cp.Err())
+			t.Fatalf("waiting until %s: the server failed: %v", what, cp.Err())
 		case <-deadline:
 			t.Fatalf("waiting until %s: %v", what, err)
 		}

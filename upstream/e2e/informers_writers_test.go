@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"orrery/restclient/api"
-	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
 )
 
 var (
@@ -39,7 +39,7 @@ type writers struct {
 	writes  atomic.Int64 // that succeeded
 }
 
-func newWriters(t *testing.T, cp *controlplane.ControlPlane) *writers {
+func newWriters(t *testing.T, cp e2e.Server) *writers {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", cp.Kubeconfig())
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func newWriters(t *testing.T, cp *controlplane.ControlPlane) *writers {
 }
 
 // defineWidgets makes the API server serve a type that nobody has compiled in.
-func (w *writers) defineWidgets(t *testing.T, cp *controlplane.ControlPlane) {
+func (w *writers) defineWidgets(t *testing.T, cp e2e.Server) {
 	t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -109,7 +109,7 @@ func (w *writers) start() (stop func()) {
 }
 
 // awaitWrites waits until the writers get through again.
-func (w *writers) awaitWrites(t *testing.T, cp *controlplane.ControlPlane) {
+func (w *writers) awaitWrites(t *testing.T, cp e2e.Server) {
 	t.Helper()
 	before := w.writes.Load()
 	await(t, cp, "the writers get through", func() error {
