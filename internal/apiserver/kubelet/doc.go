@@ -17,6 +17,9 @@
 //	the time is over              deleted with a grace period of 0
 //	its node is lost              nothing, until the node is found again
 //
+// Two small duties of controllers that a cluster without them would miss come along: a node that is ready loses the taint of new
+// nodes, and a claim that is being deleted goes when no pod uses it any more.
+//
 // # Guarantees
 //
 //   - A pod that is being deleted stays until its deletionTimestamp, unless it says by [StopsAfter] that its containers stop

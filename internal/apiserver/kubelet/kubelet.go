@@ -128,13 +128,14 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// beat looks after the nodes. The pods of one that was lost and has been found are looked at again.
+// beat looks after the nodes and claims. The pods of a node that was lost and has been found are looked at again.
 func (k *Kubelet) beat(ctx context.Context) {
 	for _, n := range k.nodes {
 		if found := n.beat(ctx); found {
 			k.enqueueAll()
 		}
 	}
+	k.releaseClaims(ctx)
 }
 
 func (k *Kubelet) enqueueAll() {

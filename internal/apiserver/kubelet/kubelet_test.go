@@ -143,6 +143,48 @@ func TestGatesAndTaints(t *testing.T) {
 	})
 }
 
+func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		claims := target(c.catalog, "", "v1", "persistentvolumeclaims")
+		claims.Namespace = "default"
+		exists := func(name string) bool {
+			claims.Name = name
+			_, err := c.registry.Get(claims, api.GetOptions{})
+			return err == nil
+		}
+		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "held": {"example.com/own"}, "kept": nil} {
+			_, err := c.registry.Create(t.Context(), claims, &api.Unstructured{Object: map[string]any{
+				"metadata": map[string]any{"name": name, "namespace": "default", "finalizers": finalizers},
+				"spec":     map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
+			}}, registry.WriteOptions{})
+			require.NoError(t, err)
+		}
+		c.create("user", map[string]any{StopsAfter: "5s"}, map[string]any{"volumes": []any{
+			map[string]any{"name": "other", "emptyDir": map[string]any{}},
+			map[string]any{"name": "disk", "persistentVolumeClaim": map[string]any{"claimName": "used"}},
+		}})
+		for _, name := range []string{"used", "unused", "held"} {
+			claims.Name = name
+			_, gone, err := c.registry.Delete(t.Context(), claims, api.DeleteOptions{}, registry.WriteOptions{})
+			require.NoError(t, err)
+			assert.False(t, gone, "the finalizer holds it up at first")
+		}
+		time.Sleep(3 * time.Second)
+		assert.False(t, exists("unused"))
+		assert.True(t, exists("used"), "a pod uses it")
+		assert.True(t, exists("held"), "somebody else's finalizer stays")
+		assert.True(t, exists("kept"), "nobody deletes it")
+		c.delete("user", nil)
+		time.Sleep(8 * time.Second)
+		assert.False(t, exists("used"))
+		claims.Name = "held"
+		held, err := c.registry.Get(claims, api.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"example.com/own"}, held.Decode().GetFinalizers())
+	})
+}
+
 // taints returns the keys of the taints of the first node.
 func (c *cluster) taints() []string {
 	taints, _ := c.node().Nested("spec", "taints").([]any)

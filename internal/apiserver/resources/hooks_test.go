@@ -210,7 +210,7 @@ func TestClaimsThatGrow(t *testing.T) {
 	assert.Equal(t, "0", claimCapacity(o, time.Now()))
 	d.Strategy.PrepareCreate(o)
 	d.Strategy.PrepareCreate(o)
-	assert.Equal(t, []string{claimProtection}, o.GetFinalizers())
+	assert.Equal(t, []string{FinalizerClaimProtection}, o.GetFinalizers())
 }
 
 func TestCellsOfOddObjects(t *testing.T) {

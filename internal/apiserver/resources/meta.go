@@ -129,6 +129,8 @@ func (m *mistakes) ownerReference(owner tree, path string) {
 const (
 	FinalizerOrphan     = "orphan"
 	FinalizerForeground = "foregroundDeletion"
+	// FinalizerClaimProtection is the one finalizer that an object gets without anybody asking for it: a claim that a pod uses stays.
+	FinalizerClaimProtection = "kubernetes.io/pvc-protection"
 )
 
 var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, FinalizerForeground}

@@ -42,16 +42,13 @@ func persistentVolumeClaims() *Definition {
 
 func pendingClaim(o *api.Unstructured) { fillText(made(o.Object, "status"), "phase", "Pending") }
 
-const claimProtection = "kubernetes.io/pvc-protection"
-
-// prepareClaim gives a claim the finalizer that keeps it while a pod uses it. Take it away by hand where nobody else does:
-// it is the one finalizer that content of a namespace has without anybody asking for it.
+// prepareClaim gives a claim the finalizer that keeps it while a pod uses it.
 func prepareClaim(o *api.Unstructured) {
 	o.Object["status"] = tree{"phase": "Pending"}
 	metadata := made(o.Object, "metadata")
-	if !slices.Contains(texts(metadata, "finalizers"), claimProtection) {
+	if !slices.Contains(texts(metadata, "finalizers"), FinalizerClaimProtection) {
 		list, _ := metadata["finalizers"].([]any)
-		metadata["finalizers"] = append(slices.Clone(list), any(claimProtection))
+		metadata["finalizers"] = append(slices.Clone(list), any(FinalizerClaimProtection))
 	}
 }
 
