@@ -61,8 +61,8 @@ func (p *page) roomy() {
 	p.add(footer...)
 }
 
-// leftWidth is how much of the width belongs to the gears.
-func (p *page) leftWidth() int { return min(46, p.size.Width/2-2) }
+// leftWidth is how much of the width belongs to the gears: what they need, and a little more where there is room.
+func (p *page) leftWidth() int { return min(46, max(38, p.size.Width/2-2)) }
 
 // intent says what is going to happen and what to look at; where there is not enough room for both, the one before the
 // deletion and the other from then on.
