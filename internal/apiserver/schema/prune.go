@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Prune makes of a document what remains of it when it has been read into its type and written again: fields that the type
 // does not have are gone, and so are fields that are null, and empty ones where the type omits them. In lists and maps of plain
 // values a null becomes the empty value. The tree is changed in place; it must have passed [Type.Check] without a TypeError.
@@ -20,6 +25,8 @@ func (t *Type) Prune(tree map[string]any) {
 			tree[key] = t.element.empty()
 		case value == nil, field != nil && field.omitted && isEmpty(value):
 			delete(tree, key)
+		case field.Kind() == Quantity:
+			tree[key] = field.amount(value)
 		}
 	}
 }
@@ -38,6 +45,17 @@ func (t *Type) prune(value any) {
 			}
 		}
 	}
+}
+
+// amount writes a quantity in the one form that it is stored in.
+func (t *Type) amount(value any) any {
+	switch v := value.(type) {
+	case string:
+		return canonicalQuantity(v)
+	case int64, float64, json.Number:
+		return canonicalQuantity(fmt.Sprint(v))
+	}
+	return value
 }
 
 // isEmpty tells whether a value is the empty one of its type in Go.

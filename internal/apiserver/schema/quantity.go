@@ -12,22 +12,15 @@ var (
 	errQuantitySuffix = errors.New("unable to parse quantity's suffix")
 )
 
-var quantitySuffixes = map[string]bool{"": true, "n": true, "u": true, "m": true, "k": true, "M": true, "G": true, "T": true, "P": true,
-	"E": true, "Ki": true, "Mi": true, "Gi": true, "Ti": true, "Pi": true, "Ei": true}
-
-// checkQuantity tells whether text is an amount: a decimal number and a suffix.
+// checkQuantity tells whether text is an amount: a decimal number and a suffix. As in the original the number may be missing.
 func checkQuantity(text string) error {
-	if text == "" {
+	_, suffix := splitQuantity(text)
+	_, isDecimal := decimalSuffixes[suffix]
+	_, isBinary := binarySuffixes[suffix]
+	switch {
+	case text == "", withoutDigits(withoutSign(strings.TrimLeft(suffix, "eEinumkKMGTP"))) != "":
 		return errQuantityFormat
-	}
-	suffix := withoutDigits(withoutSign(text))
-	if fraction, ok := strings.CutPrefix(suffix, "."); ok {
-		suffix = withoutDigits(fraction)
-	}
-	if withoutDigits(withoutSign(strings.TrimLeft(suffix, "eEinumkKMGTP"))) != "" {
-		return errQuantityFormat
-	}
-	if quantitySuffixes[suffix] || isExponent(suffix) {
+	case isDecimal, isBinary, isExponent(suffix):
 		return nil
 	}
 	return errQuantitySuffix
