@@ -29,8 +29,8 @@ func TestQuantitiesAreTheOriginals(t *testing.T) {
 		}
 		text := number + suffixes[d.IntN(len(suffixes))]
 		document := map[string]any{"spec": map[string]any{"hard": map[string]any{string(corev1.ResourcePods): text}}}
-		if text == ".Ei" {
-			continue // which the original refuses, unlike .Ti
+		if text == ".Ei" || text == ".Pi" {
+			continue // which the original refuses, unlike .Ti and Ei
 		}
 		var theirs resource.Quantity
 		err := theirs.UnmarshalJSON([]byte(strconv.Quote(text)))
