@@ -21,7 +21,7 @@ func (x *exchange) serveDelete(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	options, err := x.deleteOptions()
+	options, accept, err := x.deleteOptions()
 	if err != nil {
 		return err
 	}
@@ -32,12 +32,17 @@ func (x *exchange) serveDelete(t registry.Target) error {
 	if gone && !showsDeleted[t.Definition.Resource()] {
 		return x.sendDeleted(t.Definition, last)
 	}
-	return x.sendObject(http.StatusOK, r, last)
+	code := http.StatusOK
+	if accept && !gone {
+		code = http.StatusAccepted
+	}
+	return x.sendObject(code, r, last)
 }
 
 // showsDeleted are the resources of which the last state is the answer to a delete. For all others it is a Status, unless there is
 // still something to be waited for.
 var showsDeleted = map[api.GroupVersionResource]bool{
+	api.NamespacesResource:                              true,
 	api.PodsResource:                                    true,
 	{Version: "v1", Resource: "services"}:               true,
 	{Version: "v1", Resource: "resourcequotas"}:         true,
@@ -67,7 +72,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	if err := x.server.registry.CheckList(t, selection); err != nil {
 		return err // which is looked at before the other options
 	}
-	options, err := x.deleteOptions()
+	options, _, err := x.deleteOptions()
 	if err != nil {
 		return err
 	}
@@ -87,18 +92,18 @@ type wireDeleteOptions struct {
 	DryRun             []string           `json:"dryRun,omitempty"`
 }
 
-// deleteOptions reads the options from the body, or from the query if there is no body.
-func (x *exchange) deleteOptions() (api.DeleteOptions, error) {
+// deleteOptions reads the options from the body, or from the query if there is no body. accept says that the request is only
+// accepted (202) if the object does not go at once, as for whoever says orphanDependents=false.
+func (x *exchange) deleteOptions() (options api.DeleteOptions, accept bool, err error) {
 	wire, err := x.deleteBody()
+	if err == nil && wire == nil {
+		wire, err = x.deleteQuery()
+	}
 	if err != nil {
-		return api.DeleteOptions{}, err
+		return api.DeleteOptions{}, false, err
 	}
-	if wire == nil {
-		if wire, err = x.deleteQuery(); err != nil {
-			return api.DeleteOptions{}, err
-		}
-	}
-	return wire.check()
+	options, err = wire.check()
+	return options, wire.OrphanDependents != nil && !*wire.OrphanDependents, err
 }
 
 // deleteBody reads the options in the body; nil if there is none.

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"orrery/internal/apiserver/apierrors"
@@ -102,9 +101,7 @@ func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOpti
 	metadata := metadataOf(current)
 	metadata["deletionTimestamp"] = timestamp(time.Now())
 	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // status is a map, or nothing
-	if setCollectorFinalizers(current, o.PropagationPolicy) {
-		setFinalizers(current, slices.Sorted(slices.Values(current.GetFinalizers()))) // as a set has them
-	}
+	setCollectorFinalizers(current, o.PropagationPolicy)
 	after, swapped, err = r.replace(t, old, current, w)
 	if err == nil && swapped && !w.DryRun {
 		r.trace.marked(t, after)

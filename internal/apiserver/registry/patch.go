@@ -55,10 +55,10 @@ func (r *Registry) patched(t Target, old *store.Object, change func(*api.Unstruc
 	if err != nil {
 		return nil, err
 	}
-	if err := t.sameName(changed); err != nil {
+	if err := t.sameNamespace(changed); err != nil {
 		return nil, err
 	}
-	if err := t.sameNamespace(changed); err != nil {
+	if err := t.sameName(changed); err != nil {
 		return nil, err
 	}
 	asked, err := parseVersion(changed.GetResourceVersion())

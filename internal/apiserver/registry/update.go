@@ -19,10 +19,10 @@ import (
 // the type allows that (422). If the last finalizer of an object that is being deleted is gone in the new state, the object
 // is removed, and the answer is the state that it never had in the store.
 func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (after *store.Object, created bool, err error) {
-	if err := t.sameName(o); err != nil {
+	if err := t.sameNamespace(o); err != nil {
 		return nil, false, err
 	}
-	if err := t.sameNamespace(o); err != nil {
+	if err := t.sameName(o); err != nil {
 		return nil, false, err
 	}
 	if r.struck("update", t, w, o) {
@@ -69,6 +69,12 @@ func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstruct
 	}
 	if uid := o.GetUID(); uid != "" {
 		return nil, t.otherUID(uid, "", w)
+	}
+	if err := r.mayCreate(t); err != nil {
+		return nil, err
+	}
+	if _, err := parseVersion(o.GetResourceVersion()); err != nil {
+		return nil, err
 	}
 	delete(metadataOf(o), "resourceVersion")
 	return r.create(ctx, t, o, w)

@@ -57,7 +57,14 @@ func TestUpdateRefuses(t *testing.T) {
 		message string
 	}{
 		"another name": {w.cm("a"), `{"metadata":{"name":"b"}}`, 400, "the name of the object (b) does not match the name on the URL (a)"},
-		"no name":      {w.cm("a"), `{"metadata":{}}`, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"},
+		"neither name nor namespace": {
+			w.cm("a"), `{"metadata":{"name":"b","namespace":"x"}}`, 400,
+			"the namespace of the provided object does not match the namespace sent on the request",
+		},
+		"nothing there, and no version in a version": {
+			w.at("leases.coordination.k8s.io", "default", "new"), `{"metadata":{"name":"new","resourceVersion":"x"}}`, 500, `strconv.ParseUint: parsing "x": invalid syntax`,
+		},
+		"no name": {w.cm("a"), `{"metadata":{}}`, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"},
 		"another namespace": {
 			w.cm("a"), `{"metadata":{"name":"a","namespace":"x"}}`, 400,
 			"the namespace of the provided object does not match the namespace sent on the request",
