@@ -20,7 +20,7 @@ func TestQuantitiesAreTheOriginals(t *testing.T) {
 	typ, ok := schema.Builtin().Type(api.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
 	require.True(t, ok)
 	suffixes := []string{"", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E2", "e-3", "e+1", "e-12", "e", "x", "ki"}
-	numbers := []string{"0", "1", "-1", "+5", "10", "100", "999", "1000", "1024", "1025", "1048576", "1500", "0.5", "1.5", ".5", "5.", "0.0001", "0.123456789123", "-0.25", "1000000", "007", "1.10", "123456789", "3.0000000001", "", "."}
+	numbers := []string{"0", "1", "-1", "+5", "10", "100", "999", "1000", "1024", "1025", "1048576", "1500", "0.5", "1.5", ".5", "5.", "0.0001", "0.123456789123", "-0.25", "1000000", "007", "1.10", "123456789", "3.0000000001"}
 	for seed := range uint64(5000) {
 		d := rand.New(rand.NewPCG(seed, 3))
 		number := numbers[d.IntN(len(numbers))]
@@ -29,9 +29,6 @@ func TestQuantitiesAreTheOriginals(t *testing.T) {
 		}
 		text := number + suffixes[d.IntN(len(suffixes))]
 		document := map[string]any{"spec": map[string]any{"hard": map[string]any{string(corev1.ResourcePods): text}}}
-		if text == ".Ei" || text == ".Pi" {
-			continue // which the original refuses, unlike .Ti and Ei
-		}
 		var theirs resource.Quantity
 		err := theirs.UnmarshalJSON([]byte(strconv.Quote(text)))
 		if err != nil {
