@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,16 +200,34 @@ func (x *exchange) serveLog(t registry.Target) error {
 			names = append(names, text(fields, "name"))
 		}
 	}
-	container := x.query.Get("container")
+	container, node := x.query.Get("container"), pod.NestedString("spec", "nodeName")
 	switch {
+	case container != "" && !slices.Contains(names, container):
+		return apierrors.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", container, t.Name))
 	case container == "" && len(names) > 1:
 		return apierrors.BadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: [%s]", t.Name, strings.Join(names, " ")))
 	case container == "" && len(names) == 1:
 		container = names[0]
 	}
+	if node == "" { // nobody could have written anything yet
+		x.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if !x.nodeExists(node) {
+		return apierrors.NotFound("", "pods", node) // so says the original
+	}
 	line := fmt.Sprintf("%s is played by the built-in kubelet: container %s runs no program and writes nothing else\n", t.Name, container)
 	x.send(http.StatusOK, "text/plain", []byte(line))
 	return nil
+}
+
+func (x *exchange) nodeExists(name string) bool {
+	nodes, ok := x.server.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "nodes"})
+	if !ok {
+		return false
+	}
+	_, err := x.server.registry.Get(registry.Target{Definition: nodes, Version: "v1", Name: name}, api.GetOptions{})
+	return err == nil
 }
 
 // The lifetimes of tokens, in seconds.

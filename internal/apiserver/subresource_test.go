@@ -12,6 +12,7 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
 		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
+		p.must(204, "GET", pods+"/web/log?container=b", "")
 		p.must(201, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{"kind":"Node","name":"n"}}`)
 		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
 		p.must(422, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{}}`)
@@ -20,8 +21,11 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 
 		assert.Contains(t, p.must(200, "GET", pods+"/web/log?container=b", "").body, "container b")
 		assert.Equal(t, "a container name must be specified for pod web, choose one of: [a b]", p.must(400, "GET", pods+"/web/log", "").message(t))
+		assert.Equal(t, "container c is not valid for pod web", p.must(400, "GET", pods+"/web/log?container=c", "").message(t))
 		p.must(404, "GET", pods+"/none/log", "")
 
+		p.must(200, "DELETE", "/api/v1/nodes/n", "")
+		p.must(404, "GET", pods+"/web/log?container=b", "")
 		assert.Equal(t, "name in URL does not match name in Eviction object", p.must(400, "POST", pods+"/web/eviction", `{}`).message(t))
 		p.must(422, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"propagationPolicy":"x"}}`)
 		p.must(400, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":"x"}}`)
