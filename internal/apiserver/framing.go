@@ -2,11 +2,13 @@ package apiserver
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 	"time"
 
 	"orrery/internal/apiserver/negotiation"
 	"orrery/internal/apiserver/registry"
+	"orrery/internal/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -110,4 +112,9 @@ func (f *framing) emptyCells() []byte {
 func errorFrame(refused *api.StatusError) []byte {
 	frame := append([]byte(`{"type":"ERROR","object":`), encodeStatus(refused.Status)...)
 	return append(frame, "}\n"...)
+}
+
+// single is a sequence of one object.
+func single(object *store.Object) iter.Seq[*store.Object] {
+	return func(yield func(*store.Object) bool) { yield(object) }
 }
