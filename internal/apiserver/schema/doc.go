@@ -37,7 +37,8 @@
 // # Testing
 //
 // testdata/documents.jsonl has documents, right and wrong in many ways, with the sentence that a kube-apiserver gave; make -C
-// upstream record-schema record-patches writes it and builtin.jsonl anew. Every sentence of descriptions.txt must be about
+// upstream record-schema record-patches writes it and builtin.jsonl anew. Amounts are compared with the original in
+// upstream/apiserver/contract. Every sentence of descriptions.txt must be about
 // something that exists, every reference in a document must lead somewhere, and FuzzDuplicates looks for false alarms. kubectl
 // reads the documents in the end-to-end tests.
 //
