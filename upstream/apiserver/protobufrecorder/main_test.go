@@ -148,13 +148,13 @@ func values(r *rand.Rand) map[reflect.Type]reflect.Value {
 	}
 	schema := &apiextensions.JSONSchemaProps{Type: "string"}
 	return map[reflect.Type]reflect.Value{
-		reflect.TypeFor[meta.Time]():            reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
-		reflect.TypeFor[meta.MicroTime]():       reflect.ValueOf(meta.NewMicroTime(moment)),
-		reflect.TypeFor[resource.Quantity]():    reflect.ValueOf(resource.MustParse("100m")),
-		reflect.TypeFor[intstr.IntOrString]():   reflect.ValueOf(number),
-		reflect.TypeFor[meta.FieldsV1]():        reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
-		reflect.TypeFor[runtime.RawExtension](): reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
-		reflect.TypeFor[apiextensions.JSON]():   reflect.ValueOf(apiextensions.JSON{Raw: []byte(`{"a":[1,"b"]}`)}),
+		reflect.TypeFor[meta.Time]():                                  reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
+		reflect.TypeFor[meta.MicroTime]():                             reflect.ValueOf(meta.NewMicroTime(moment)),
+		reflect.TypeFor[resource.Quantity]():                          reflect.ValueOf(resource.MustParse("100m")),
+		reflect.TypeFor[intstr.IntOrString]():                         reflect.ValueOf(number),
+		reflect.TypeFor[meta.FieldsV1]():                              reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
+		reflect.TypeFor[runtime.RawExtension]():                       reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
+		reflect.TypeFor[apiextensions.JSON]():                         reflect.ValueOf(apiextensions.JSON{Raw: []byte(`{"a":[1,"b"]}`)}),
 		reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       reflect.ValueOf(apiextensions.JSONSchemaPropsOrArray{Schema: schema}),
 		reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        reflect.ValueOf(apiextensions.JSONSchemaPropsOrBool{Allows: true, Schema: schema}),
 		reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): reflect.ValueOf(apiextensions.JSONSchemaPropsOrStringArray{Property: []string{"a"}}),
