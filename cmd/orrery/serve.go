@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -104,7 +105,14 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 		Writer: &lostReader{Writer: stderr, lost: stop}, Format: logs.Format(options.logFormat),
 		Verbosity: options.verbosity, Color: wantsColor(stderr),
 	})
-	ctx, release := untilSignal(ctx, func() { os.Exit(exitInterrupted) })
+	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
+	ctx, release := untilSignal(ctx, func() {
+		logger.Warn().Msg("stopped at once by a second signal, requests that were under way are broken off")
+		if remove := cleanUp.Load(); remove != nil {
+			(*remove)()
+		}
+		os.Exit(exitInterrupted)
+	})
 	defer release()
 
 	config, err := options.config()
@@ -134,6 +142,7 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 		return err
 	}
 	defer remove()
+	cleanUp.Store(&remove)
 	fmt.Fprint(&lostReader{Writer: stdout, lost: stop}, greeting(server.URL(), path, options))
 
 	<-ctx.Done()
