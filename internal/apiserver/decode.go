@@ -140,7 +140,11 @@ func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []str
 		return nil, found.TypeError
 	}
 	// The original meets them in the order of the document, which the tree has lost.
-	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(doc.position(a), doc.position(b)) })
+	positions := map[string]int{} // each is looked for once: documents are long
+	for _, sentence := range found.Unknown {
+		positions[sentence] = doc.position(sentence)
+	}
+	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(positions[a], positions[b]) })
 	return append(doc.duplicates, found.Unknown...), nil
 }
 
