@@ -26,11 +26,11 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 		if !ok {
 			return nil, t.notFound()
 		}
-		if err := r.namespaceExists(t); err != nil {
-			return nil, err
-		}
 		next, err := r.patched(t, old, change)
 		if err != nil {
+			return nil, err
+		}
+		if err := r.namespaceExists(t); err != nil {
 			return nil, err
 		}
 		if r.struck("patch", t, w, next) {

@@ -163,14 +163,14 @@ func MetaUpdateValidation(o, old *api.Unstructured) []apierrors.FieldError {
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
+	if has(before, "deletionTimestamp") {
+		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
+	}
 	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])
 	}
 	if generation := whole(metadata, "generation"); generation < whole(before, "generation") {
 		m.invalid("metadata.generation", generation, "must not be decremented")
-	}
-	if has(before, "deletionTimestamp") {
-		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
 	}
 	m.metadata(metadata)
 	return m
