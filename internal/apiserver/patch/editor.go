@@ -11,7 +11,8 @@ import (
 // front of a long list), or double the document with each operation.
 const (
 	deepest     = 10_000
-	largestWork = 20_000_000 // values visited or moved
+	largestWork = 20_000_000 // values visited
+	movedAtOnce = 16         // elements of a list that are moved in the time of a visit
 	largestCopy = LargestResult
 )
 
@@ -121,7 +122,7 @@ func (e *editor) add(path string, value any) bool {
 		return true
 	}
 	i, ok := p.index(len(list) + 1)
-	if !ok || !e.charge(len(list)-i) {
+	if !ok || !e.charge((len(list)-i)/movedAtOnce) {
 		return false
 	}
 	list = append(list, nil)
@@ -144,7 +145,7 @@ func (e *editor) removeAt(p place) bool {
 	}
 	list := *p.list
 	i, ok := p.index(len(list))
-	if !ok || !e.charge(len(list)-i) {
+	if !ok || !e.charge((len(list)-i)/movedAtOnce) {
 		return false
 	}
 	p.store(append(list[:i], list[i+1:]...))
