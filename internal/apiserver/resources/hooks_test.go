@@ -111,11 +111,11 @@ func TestMetadataThatMustNotChange(t *testing.T) {
 	old := parse(t, `{"metadata":{"name":"a","uid":"u","generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x/a","x/b"]}}`)
 	o := parse(t, `{"metadata":{"name":"b","uid":"w","generation":2,"finalizers":["x/a","x/d","x/c","x/c"]}}`)
 	assert.Equal(t, []string{
+		`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/c", "x/d"}`,
 		`metadata.name: Invalid value: "b": field is immutable`,
 		`metadata.uid: Invalid value: "w": field is immutable`,
 		`metadata.deletionTimestamp: Invalid value: null: field is immutable`,
 		`metadata.generation: Invalid value: 2: must not be decremented`,
-		`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/c", "x/d"}`,
 	}, sentences(MetaUpdateValidation(o, old)))
 	assert.Empty(t, MetaUpdateValidation(old, old))
 }

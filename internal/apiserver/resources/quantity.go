@@ -70,18 +70,21 @@ func thousandTo(power int) *big.Rat {
 	return scale
 }
 
+// smallest is the unit that amounts are rounded up to, as a power of a thousand: nothing is smaller than a thousandth.
+const smallest = -1
+
 // String writes the quantity in its canonical form: a whole number with the largest suffix that keeps it whole, binary
-// if it was written so.
+// if it was written so and is a multiple of 1024.
 func (q quantity) String() string {
 	if q.value.Sign() == 0 {
 		return "0"
 	}
-	if q.binary && q.value.IsInt() && q.value.Num().CmpAbs(big.NewInt(1024)) >= 0 {
+	if q.binary && q.value.IsInt() && new(big.Int).And(q.value.Num(), big.NewInt(1023)).Sign() == 0 {
 		return q.binaryString()
 	}
-	for power := 6; power >= -3; power-- {
+	for power := 6; power >= smallest; power-- {
 		scaled := new(big.Rat).Quo(q.value, thousandTo(power))
-		if scaled.IsInt() || power == -3 {
+		if scaled.IsInt() || power == smallest {
 			return ceiling(scaled).String() + q.unit(power)
 		}
 	}
