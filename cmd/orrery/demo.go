@@ -74,6 +74,7 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		os.Exit(exitInterrupted)
 	})
 	defer release()
+	defer suspendable(curtain.Lower, curtain.Raise)()
 	defer curtain.Fall()
 
 	config := options.config(stdout)

@@ -137,6 +137,35 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "\x1b[?1049l"))
 }
 
+// A curtain that was lowered can be raised, one that has fallen cannot.
+func TestCurtain(t *testing.T) {
+	var out bytes.Buffer
+	const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
+	var curtain Curtain
+	curtain.Lower()
+	curtain.Raise()
+	screen := display.NewScreen(&out, screenSize, false, &display.ASCII)
+	screen.Open()
+	curtain.rise(screen)
+	curtain.Lower()
+	assert.Equal(t, 1, strings.Count(out.String(), leaves))
+	curtain.Raise()
+	assert.Equal(t, 2, strings.Count(out.String(), enters))
+	curtain.Fall()
+	curtain.Raise()
+	assert.Equal(t, 2, strings.Count(out.String(), enters))
+	assert.Equal(t, 2, strings.Count(out.String(), leaves))
+
+	var next Curtain
+	screen.Open()
+	next.rise(screen)
+	next.drop()
+	before := out.Len()
+	next.Lower()
+	next.Fall()
+	assert.Equal(t, before, out.Len(), "what was taken away is left alone")
+}
+
 // signalling is a writer that calls back when certain words have been written.
 type signalling struct {
 	words string

@@ -70,7 +70,7 @@ func (s *show) run(ctx context.Context) error {
 		printer.Draw(s.teller.State())
 	}
 	if ctx.Err() != nil {
-		printer.Lines(display.Sentence("Stopped in the middle of the scene. Controller, spectators and server end in good order; nothing is left behind."))
+		printer.Lines(display.Sentence("Stopped in the middle of the scene. Controller, spectators and server end in good order; nothing is left behind.", s.width()))
 		return nil
 	}
 	if err != nil {
@@ -99,6 +99,7 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	})
 	stopDrawing := display.Run(screen, s.teller)
 	return func() {
+		s.curtain.drop()
 		stopDrawing()
 		restore()
 	}

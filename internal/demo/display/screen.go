@@ -48,7 +48,7 @@ func (s *Screen) Open() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {
-		s.open = true
+		s.open, s.last = true, Size{} // nothing of a page is there
 		s.write(enter)
 	}
 }

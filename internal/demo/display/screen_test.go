@@ -168,6 +168,21 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 	assert.Equal(t, before, term.written, "it is closed")
 }
 
+// A terminal that was given back for a while is drawn anew.
+func TestReopened(t *testing.T) {
+	term := newTerminal(t, display.Size{Width: 80, Height: 24})
+	screen := display.NewScreen(term, func() display.Size { return term.size }, true, &display.Unicode)
+	state := story.State{Scene: "delete"}
+	screen.Open()
+	screen.Draw(state)
+	screen.Close()
+	screen.Draw(story.State{Scene: "finalizer"})
+	screen.Open()
+	screen.Draw(state)
+	term.shows(display.Page(state, term.size, &display.Unicode))
+	assert.True(t, term.other)
+}
+
 func TestColorsAreAsked(t *testing.T) {
 	state := story.State{Scene: "delete"}
 	for _, color := range []bool{false, true} {
