@@ -54,4 +54,6 @@ func (p *Printer) Lines(lines []Line) {
 }
 
 // Sentence is a paragraph of its own.
-func Sentence(text string, width int) []Line { return append([]Line{nil}, paragraph("", text, width)...) }
+func Sentence(text string, width int) []Line {
+	return append([]Line{nil}, paragraph("", text, width)...)
+}

@@ -126,7 +126,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 		screen := display.NewScreen(term, func() display.Size { return term.size }, rapid.Bool().Draw(t, "color"), &display.Unicode)
 		screen.Open()
 		assert.True(t, term.other && term.hidden && term.nowrap)
-		for range rapid.IntRange(1, 20).Draw(t, "draws") {
+		for range rapid.IntRange(1, 6).Draw(t, "draws") {
 			if rapid.IntRange(0, 3).Draw(t, "resize") == 0 {
 				term.resize(anySize.Draw(t, "new size"))
 			}
