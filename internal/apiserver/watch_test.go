@@ -154,6 +154,7 @@ func TestWatchesOfOurOwnClient(t *testing.T) {
 				}
 				_, err = watch.Next()
 				assert.ErrorIs(t, err, io.EOF)
+				synctest.Wait() // the goodbye arrives before the handler has returned
 				assert.EqualValues(t, 0, p.server.Snapshot().Watches)
 			})
 		})
