@@ -73,6 +73,12 @@ func (x *exchange) serveBinding(t registry.Target) error {
 	if err != nil {
 		return err
 	}
+	if namespace := binding.GetNamespace(); namespace != "" && namespace != t.Namespace {
+		return apierrors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if binding.GetName() != t.Name {
+		return apierrors.BadRequest("name in URL does not match name in Binding object")
+	}
 	node := binding.NestedString("target", "name")
 	if node == "" {
 		return apierrors.Invalid("", "Binding", t.Name, []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "target.name"}})

@@ -16,6 +16,9 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 		p.must(201, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{"kind":"Node","name":"n"}}`)
 		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
 		p.must(422, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{}}`)
+		p.must(400, "POST", pods+"/web/binding", `{"metadata":{"name":"another"},"target":{"kind":"Node","name":"n"}}`)
+		p.must(400, "POST", pods+"/web/binding", `{"target":{"kind":"Node","name":"n"}}`)
+		p.must(400, "POST", pods+"/web/binding", `{"metadata":{"name":"web","namespace":"x"},"target":{"kind":"Node","name":"n"}}`)
 		p.must(404, "POST", pods+"/none/binding", `{"metadata":{"name":"none"},"target":{"kind":"Node","name":"n"}}`)
 		p.must(400, "POST", pods+"/web/binding", `[`)
 
