@@ -267,18 +267,15 @@ func tableOf(t testing.TB, d *Definition, object *store.Object, options TableOpt
 	return &table
 }
 
-// assertColumns compares everything but the descriptions, which are in words of our own.
+// assertColumns compares everything but the descriptions: ours are in words of our own, and none are recorded.
 func assertColumns(t *testing.T, want, got *api.Unstructured) {
 	t.Helper()
-	columns := func(table *api.Unstructured) []tree {
-		found := items(table.Object, "columnDefinitions")
-		for _, column := range found {
-			assert.NotEmpty(t, column["description"])
-			delete(column, "description")
-		}
-		return found
+	columns := items(got.Object, "columnDefinitions")
+	for _, column := range columns {
+		assert.NotEmpty(t, column["description"])
+		delete(column, "description")
 	}
-	assert.Equal(t, columns(want), columns(got))
+	assert.Equal(t, items(want.Object, "columnDefinitions"), columns)
 }
 
 // cellsOf returns the cells of the one row; the seconds since the creation are none of a comparison's.

@@ -96,7 +96,19 @@ func (s *server) call(method, path, accept string, body map[string]any) (map[str
 	if metadata, ok := answer["metadata"].(map[string]any); ok {
 		delete(metadata, "managedFields")
 	}
+	dropDescriptions(answer)
 	return answer, nil
+}
+
+// dropDescriptions takes the sentences about columns out of a table: they are the original's, and nothing is compared with
+// them.
+func dropDescriptions(answer map[string]any) {
+	columns, _ := answer["columnDefinitions"].([]any)
+	for _, column := range columns {
+		if fields, ok := column.(map[string]any); ok {
+			delete(fields, "description")
+		}
+	}
 }
 
 const (
