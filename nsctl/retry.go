@@ -42,8 +42,8 @@ func (d *Deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace,
 			return nil, err
 		}
 		d.trace.conflict(latest.Name, err)
-		if err := sleep(ctx, backoff.Step()); err != nil {
-			return nil, err
+		if wait.Sleep(ctx, backoff.Step()) != nil {
+			return nil, context.Cause(ctx)
 		}
 		latest, err = d.namespaces.Get(ctx, namespace.Name, api.GetOptions{})
 		if err != nil {
@@ -52,17 +52,5 @@ func (d *Deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace,
 		if latest.UID != namespace.UID {
 			return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
 		}
-	}
-}
-
-// sleep waits for d or for the end of the context, whichever is first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }

@@ -34,6 +34,8 @@
 // Both exist because both will be met in Kubernetes code. [Interrupted] tells
 // "time was up" from "the condition failed" for either generation.
 //
+// [Sleep] waits once, and stops when it is told to.
+//
 // A [Backoff] is a sequence of growing delays; [ExponentialBackoff] polls with
 // it. The worker pool of every controller is an idiom of this package and the
 // queue, n goroutines of

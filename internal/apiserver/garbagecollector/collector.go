@@ -10,6 +10,7 @@ import (
 	"orrery/internal/apiserver/resources"
 	"orrery/queue"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // user is who the collector is to the server.
@@ -95,17 +96,8 @@ func (c *Collector) watch(ctx context.Context, d *resources.Definition) {
 			return
 		}
 		if !api.IsExpired(err) && !api.IsGone(err) {
-			pause(ctx, time.Second) // the resource is in the catalog and cannot be watched: it is coming, or going
+			_ = wait.Sleep(ctx, time.Second) // the resource is in the catalog and cannot be watched: it is coming, or going
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 // attemptsShown is how many passes fail before the API service is repaired: the last waits are long enough to be felt.
@@ -38,7 +39,7 @@ var brokenAPIService = Scene{
 				return err
 			},
 			func() error { return on.Fill(ctx) },
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error { return on.DeleteNamespace(ctx) },
 			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
@@ -47,7 +48,7 @@ var brokenAPIService = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= attemptsShown })
 			},
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error {
 				on.Repair(fault)
 				on.Tell(story.You, "kubectl delete apiservice v1beta1.metrics.k8s.io: what nobody answers for need not be announced")

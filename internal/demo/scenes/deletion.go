@@ -5,6 +5,7 @@ import (
 
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
+	"orrery/wait"
 )
 
 var deletion = Scene{
@@ -30,7 +31,7 @@ var deletion = Scene{
 		return inOrder(
 			func() error { return toFinalizers(ctx, on) },
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 		)

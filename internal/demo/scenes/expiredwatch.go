@@ -6,6 +6,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 // deletedUnseen is how many objects vanish while nobody watches, if there are as many.
@@ -35,7 +36,7 @@ var expiredWatch = Scene{
 		watches, vanished := 0, 0
 		return inOrder(
 			func() error { return on.Fill(ctx) },
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() (err error) {
 				on.Tell(story.Demo, "the way to the server is blocked for new watches of the controller and the spectators, and those that are open are cut")
 				on.Enter("nobody watches", "all watches are cut, and new ones do not get through: what happens now is seen by nobody")
@@ -52,9 +53,9 @@ var expiredWatch = Scene{
 				return err
 			},
 			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error { _, err := on.Fault("compact"); return err },
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error {
 				on.Tell(story.Demo, "the way is free again: the watches that were asked for get through, from a version that has been forgotten")
 				on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, and then list everything anew")

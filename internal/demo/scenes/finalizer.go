@@ -6,6 +6,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 var finalizer = Scene{
@@ -38,7 +39,7 @@ var finalizer = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Passes >= passes+idle-1 && s.Gears.Busy == 0 })
 			},
-			func() error { return stage.Sleep(ctx, look) },
+			func() error { return wait.Sleep(ctx, look) },
 			func() error { on.Tell(story.Operator, "is started at last"); return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 		)

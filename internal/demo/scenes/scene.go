@@ -10,6 +10,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 // Scene is a script.
@@ -33,7 +34,7 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 		return err
 	}
 	on.Teller().Update(func(state *story.State) { state.End("the end: the namespace has gone, and all that was in it") })
-	return stage.Sleep(ctx, curtain)
+	return wait.Sleep(ctx, curtain)
 }
 
 // The pauses of a script: how long a new picture is left to be looked at.
@@ -99,7 +100,7 @@ func toFinalizers(ctx context.Context, on *stage.Stage) error {
 	defer end()
 	return inOrder(
 		func() error { return on.Fill(ctx) },
-		func() error { return stage.Sleep(ctx, look) },
+		func() error { return wait.Sleep(ctx, look) },
 		func() error { return on.DeleteNamespace(ctx) },
 		func() error { return on.Await(ctx, on.Emptied) },
 	)

@@ -7,6 +7,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 // slowness is how long the slow handler takes for each event.
@@ -64,7 +65,7 @@ func toFinalizersWithChanges(ctx context.Context, on *stage.Stage) error {
 				on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
 			return nil
 		},
-		func() error { return stage.Sleep(ctx, look) },
+		func() error { return wait.Sleep(ctx, look) },
 		func() error { return on.DeleteNamespace(ctx) },
 		func() error { return on.Await(ctx, on.Emptied) },
 		func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },

@@ -9,6 +9,7 @@ import (
 	"orrery/internal/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Teller returns the teller of the story.
@@ -45,7 +46,7 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 		if !api.IsNotFound(err) {
 			return fmt.Errorf("waiting for the custom resource: %w", err)
 		}
-		if err := Sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := wait.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 			}
 			made++
 			// As fast as it goes, but not faster than the eye.
-			if err := Sleep(ctx, s.config.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
+			if err := wait.Sleep(ctx, s.config.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
 				return err
 			}
 		}
@@ -127,21 +128,6 @@ func (s *Stage) Emptied(state *story.State) bool {
 // Await returns when the condition holds; see [story.Teller.Await].
 func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error {
 	return s.config.Teller.Await(ctx, holds)
-}
-
-// Sleep waits, unless the context ends first.
-func Sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // ReleaseFinalizers takes the finalizer from the custom resources, as its owner does when it has done what it had to.

@@ -7,13 +7,14 @@ import (
 	"orrery/informer"
 	"orrery/internal/demo/story"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // AddSlowHandler adds a handler that takes its time for each event to the informer of one type, next to the spectator, and
 // shows in bars how many events wait for each of the two. It ends with the stage.
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
 	watched := s.spectators[name]
-	pause := func() { _ = Sleep(s.slowCtx, took) }
+	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
 	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },
 		UpdateFunc: func(_, _ *api.PartialObjectMetadata) { pause() },
@@ -35,7 +36,7 @@ const (
 // showPending draws what waits for each handler until the context ends.
 func (s *Stage) showPending(ctx context.Context, watched *spectator) {
 	const often = 100 * time.Millisecond
-	for Sleep(ctx, often) == nil {
+	for wait.Sleep(ctx, often) == nil {
 		snapshot := watched.Snapshot()
 		s.config.Teller.Update(func(state *story.State) {
 			for _, handler := range snapshot.Handlers {
