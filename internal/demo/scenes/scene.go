@@ -91,8 +91,9 @@ func reported(condition string) func(*story.State) bool {
 	}
 }
 
-// toFinalizers fills and deletes the namespace and returns when only what has a finalizer is left.
-func toFinalizers(ctx context.Context, on *stage.Stage) error {
+// toFinalizers fills the namespace, does what the scene wants to do with it then, deletes it, and returns when only what has
+// a finalizer is left.
+func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) error {
 	end, err := slowMotion(on)
 	if err != nil {
 		return err
@@ -100,6 +101,7 @@ func toFinalizers(ctx context.Context, on *stage.Stage) error {
 	defer end()
 	return inOrder(
 		func() error { return on.Fill(ctx) },
+		func() error { return inOrder(filled...) },
 		func() error { return wait.Sleep(ctx, look) },
 		func() error { return on.DeleteNamespace(ctx) },
 		func() error { return on.Await(ctx, on.Emptied) },

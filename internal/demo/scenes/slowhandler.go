@@ -7,7 +7,6 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
-	"orrery/wait"
 )
 
 // slowness is how long the slow handler takes for each event.
@@ -37,7 +36,8 @@ var slowHandler = Scene{
 				on.Tell(story.Demo, "a second handler joins the informer of the configmaps; it takes %v for each event", slowness)
 				return on.AddSlowHandler("configmaps", slowness)
 			},
-			func() error { return toFinalizersWithChanges(ctx, on) },
+			func() error { return withChanges(ctx, on) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
 			func() error {
@@ -49,15 +49,9 @@ var slowHandler = Scene{
 	},
 }
 
-// toFinalizersWithChanges is toFinalizers with many events for the configmaps before the deletion.
-func toFinalizersWithChanges(ctx context.Context, on *stage.Stage) error {
-	end, err := slowMotion(on)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return inOrder(
-		func() error { return on.Fill(ctx) },
+// withChanges is toFinalizers with many events for the configmaps before the deletion.
+func withChanges(ctx context.Context, on *stage.Stage) error {
+	return toFinalizers(ctx, on,
 		func() error { return on.LabelAll(ctx, "configmaps", "checked") },
 		func() error { return on.LabelAll(ctx, "configmaps", "approved") },
 		func() error {
@@ -65,9 +59,5 @@ func toFinalizersWithChanges(ctx context.Context, on *stage.Stage) error {
 				on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
 			return nil
 		},
-		func() error { return wait.Sleep(ctx, look) },
-		func() error { return on.DeleteNamespace(ctx) },
-		func() error { return on.Await(ctx, on.Emptied) },
-		func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 	)
 }
