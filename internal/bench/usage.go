@@ -1,0 +1,48 @@
+package bench
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Usage is what a piece of work cost the whole process.
+type Usage struct {
+	Elapsed time.Duration
+	CPU     time.Duration // user and system, of all threads
+	Allocs  uint64        // objects
+	Bytes   uint64        // allocated, whether collected since or not
+}
+
+// Measure does the work and returns what it cost. Whatever else the process does meanwhile is counted as well.
+func Measure(work func()) Usage {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, began := cpuTime(), time.Now()
+	work()
+	elapsed, cpu := time.Since(began), cpuTime()-cpu
+	runtime.ReadMemStats(&after)
+	return Usage{
+		Elapsed: elapsed,
+		CPU:     cpu,
+		Allocs:  after.Mallocs - before.Mallocs,
+		Bytes:   after.TotalAlloc - before.TotalAlloc,
+	}
+}
+
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// PerOp returns the figures "ns/op", "allocs/op" and "B/op" of n operations.
+func (u Usage) PerOp(n int) map[string]float64 {
+	return map[string]float64{
+		"ns/op":     float64(u.Elapsed.Nanoseconds()) / float64(n),
+		"allocs/op": float64(u.Allocs) / float64(n),
+		"B/op":      float64(u.Bytes) / float64(n),
+	}
+}
