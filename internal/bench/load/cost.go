@@ -1,0 +1,64 @@
+package load
+
+import (
+	"sync"
+	"time"
+)
+
+// longestBusy is the longest cost that keeps a processor busy. Handlers that take longer wait for something, as a rule,
+// for an answer of the API server, so a longer cost sleeps.
+const longestBusy = 50 * time.Microsecond
+
+// Cost is what a handler spends on each event. The zero value costs nothing.
+type Cost struct {
+	rounds int           // of busy
+	sleep  time.Duration // instead of them
+}
+
+// NewCost returns a cost of d. Below 50 us it is work for a processor: the amount that takes d when nothing interrupts
+// it, so that two handlers that share a processor take twice as long. From 50 us on it is sleep, which others can use.
+// In a synctest bubble it is always sleep, because work takes no time there.
+func NewCost(d time.Duration) Cost {
+	switch {
+	case d <= 0:
+		return Cost{}
+	case d >= longestBusy || clockStandsStill():
+		return Cost{sleep: d}
+	default:
+		return Cost{rounds: int(float64(d) / roundTime())}
+	}
+}
+
+// Spend spends it.
+func (c Cost) Spend() {
+	if c.sleep > 0 {
+		time.Sleep(c.sleep)
+		return
+	}
+	if c.rounds > 0 {
+		busy(c.rounds)
+	}
+}
+
+// busy does work whose every step needs the one before, so that no processor can do it faster than another of its kind.
+//
+//go:noinline
+func busy(rounds int) uint64 {
+	x := uint64(rounds)
+	for range rounds {
+		x = mix(x)
+	}
+	return x
+}
+
+// roundTime is how many nanoseconds a round of busy takes when nothing interrupts it: the best of several attempts.
+var roundTime = sync.OnceValue(func() float64 {
+	const rounds = 2000
+	best := time.Duration(1<<63 - 1)
+	for range 20 {
+		began := time.Now()
+		busy(rounds)
+		best = min(best, time.Since(began))
+	}
+	return max(float64(best), 1) / rounds
+})
