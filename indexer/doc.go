@@ -29,7 +29,7 @@
 //
 // client-go keeps a map of objects and two maps of maps (Indexers: name ->
 // function, Indices: name -> value -> keys) under one read-write lock. That is
-// what [orrery/indexer/indexertest.Reference] does as well, and it is the
+// what [orrery/indexer/naive.Store] does as well, and it is the
 // right thing to read first. Its price is that a List of 100,000 objects holds
 // the lock for milliseconds, during which no event can be stored, and that
 // readers in a loop bring the writer to a few hundred writes a second.
