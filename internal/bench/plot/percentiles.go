@@ -1,6 +1,13 @@
 package plot
 
-import "orrery/internal/bench/histogram"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/histogram"
+)
 
 // Percentiles draws histograms of latencies the way that HdrHistogram made popular: each 9 more of the percentile has as
 // much room as the one before, so that the tail, where the trouble is, can be seen.
@@ -17,5 +24,119 @@ type Distribution struct {
 	Latency *histogram.Histogram
 }
 
+// ticks of the horizontal ruler, as parts of all.
+var percentileTicks = []struct {
+	q     float64
+	label string
+}{{0, "0%"}, {0.5, "50%"}, {0.9, "90%"}, {0.99, "99%"}, {0.999, "99.9%"}, {0.9999, "99.99%"}, {0.99999, "99.999%"}, {0.999999, "99.9999%"}}
+
 // SVG draws the percentiles.
-func (p Percentiles) SVG() []byte { return nil }
+func (p Percentiles) SVG() []byte {
+	c := p.draw()
+	return c.document(p.Title, p.describe())
+}
+
+func (p Percentiles) draw() *canvas {
+	c := &canvas{}
+	c.heading(p.Title, p.Caption)
+	ch := chart{
+		xTitle: "percentile: so many of all took no longer", yTitle: "latency",
+		marked: isPercentileTick,
+		describe: func(at Point) string {
+			return fmt.Sprintf("%s of all took at most %s", percent(1-1/at.X), number(at.Y.At, bench.Nanoseconds))
+		},
+	}
+	var values []float64
+	reach := 100.0
+	for _, d := range p.Series {
+		ch.series = append(ch.series, Series{Name: d.Name, Points: curveOf(d.Latency)})
+		if d.Latency != nil && d.Latency.Count() > 0 {
+			values = append(values, float64(d.Latency.Min()), float64(d.Latency.Max()))
+			reach = max(reach, float64(d.Latency.Count()))
+		}
+	}
+	ch.legend(c)
+	if len(values) == 0 {
+		c.nothing()
+		return c
+	}
+	ch.x = percentileRuler(reach)
+	axis := Axis{Unit: bench.Nanoseconds}
+	if low, high, _ := extent(values); high > 30*low {
+		axis.Scale = Log10
+	}
+	ch.y = newRuler(axis, values, true, 6)
+	ch.draw(c)
+	return c
+}
+
+// mostOf is where the horizontal ruler ends at the latest: one in so many.
+const mostOf = 1e6
+
+// percentileRuler measures 1/(1-q), up to the number of values: beyond it there are none.
+func percentileRuler(count float64) ruler {
+	r := ruler{scale: Log10, low: 1, high: min(count, mostOf)}
+	for _, tick := range percentileTicks {
+		if at := 1 / (1 - tick.q); at <= r.high*(1+1e-6) {
+			r.ticks = append(r.ticks, at)
+			r.labels = append(r.labels, tick.label)
+		}
+	}
+	return r
+}
+
+// curveOf follows the percentiles of a histogram as far as it has values for them, in steps of an eighth of an octave.
+func curveOf(h *histogram.Histogram) []Point {
+	if h == nil || h.Count() == 0 {
+		return nil
+	}
+	var points []Point
+	add := func(at float64) {
+		if at <= min(max(float64(h.Count()), 2), mostOf*(1+1e-6)) {
+			points = append(points, Point{X: at, Y: Value{At: float64(h.Quantile(1 - 1/at))}})
+		}
+	}
+	next := 0
+	for step := 0; step <= 8*20; step++ { // 2^20 is a little more than a million
+		at := math.Exp2(float64(step) / 8)
+		for next < len(percentileTicks) && 1/(1-percentileTicks[next].q) <= at*(1+1e-9) {
+			add(1 / (1 - percentileTicks[next].q))
+			next++
+		}
+		add(at)
+	}
+	return points
+}
+
+func isPercentileTick(p Point) bool {
+	for _, tick := range percentileTicks {
+		if math.Abs(p.X*(1-tick.q)-1) < 1e-9 {
+			return true
+		}
+	}
+	return false
+}
+
+func percent(q float64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", 100*q), "0"), ".") + "%"
+}
+
+// describe says in words what the picture shows.
+func (p Percentiles) describe() string {
+	var text strings.Builder
+	text.WriteString("Latency by percentile. ")
+	if p.Caption != "" {
+		text.WriteString(p.Caption + " ")
+	}
+	for _, d := range p.Series {
+		if d.Latency == nil || d.Latency.Count() == 0 {
+			continue
+		}
+		fmt.Fprintf(&text, "%s: ", d.Name)
+		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
+			fmt.Fprintf(&text, "%s %s, ", percent(q), number(float64(d.Latency.Quantile(q)), bench.Nanoseconds))
+		}
+		fmt.Fprintf(&text, "maximum %s. ", number(float64(d.Latency.Max()), bench.Nanoseconds))
+	}
+	return strings.TrimSpace(text.String())
+}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"orrery/internal/bench"
 )
@@ -28,27 +30,21 @@ func Human(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "–"
 	}
-	value = threeDigits(value)
 	known, ok := prefixes[unit]
 	if !ok {
-		if unit != "" && unit != "×" {
-			unit = " " + unit
-		}
-		return plain(value) + unit
+		return strings.TrimSpace(plain(threeDigits(value)) + " " + unit)
 	}
-	chosen := known[0]
-	for _, p := range known[1:] {
-		if math.Abs(value) >= p.factor {
-			chosen = p
-		}
+	chosen := 0
+	for chosen+1 < len(known) && math.Abs(threeDigits(value/known[chosen+1].factor)) >= 1 {
+		chosen++
 	}
-	if value == 0 && unit == bench.Seconds {
-		chosen = prefix{1, " s"}
+	if value == 0 {
+		return "0" + known[slices.IndexFunc(known, func(p prefix) bool { return p.factor == 1 })].unit
 	}
-	return plain(threeDigits(value/chosen.factor)) + chosen.unit
+	return plain(threeDigits(value/known[chosen].factor)) + known[chosen].unit
 }
 
-// threeDigits rounds to three significant digits, so that 999.7 ns become 1 µs and not 1000 ns.
+// threeDigits rounds to three significant digits, so 999.7 ns become 1 µs and not 1000 ns.
 func threeDigits(value float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 3, 64), 64)
 	if err != nil {
