@@ -1,0 +1,181 @@
+package dispatchbench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"orrery/informer"
+	"orrery/restclient/api"
+)
+
+// Orrery returns this project's informer with that design of dispatch.
+func Orrery(design informer.Delivery) Subject { return orrery{design} }
+
+type orrery struct{ design informer.Delivery }
+
+func (o orrery) Name() string { return o.design.String() }
+
+func (o orrery) Merges() bool { return false }
+
+func (o orrery) New(kind Kind) (Informer, error) {
+	cfg := configuration{Delivery: o.design}
+	switch kind {
+	case Heads:
+		return newOurs(cfg, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta }), nil
+	case Pods:
+		return newOurs(cfg, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta }), nil
+	}
+	return nil, fmt.Errorf("there is no kind of objects %q", kind)
+}
+
+// configuration is what a design needs besides the objects.
+type configuration struct {
+	Delivery informer.Delivery
+}
+
+// ours is an informer of *O behind a channel, which is the watch.
+type ours[O any, T interface {
+	*O
+	informer.Object
+}] struct {
+	head     func(T) *api.ObjectMeta
+	informer *informer.SharedIndexInformer[T]
+	states   []T
+	listed   []int
+	events   chan api.WatchEvent[T]
+
+	registrations []*informer.Registration
+	cancel        context.CancelFunc
+	running       sync.WaitGroup
+}
+
+func newOurs[O any, T interface {
+	*O
+	informer.Object
+}](cfg configuration, head func(T) *api.ObjectMeta) *ours[O, T] {
+	o := &ours[O, T]{head: head}
+	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{Name: "bench", Delivery: cfg.Delivery})
+	return o
+}
+
+func (o *ours[O, T]) Load(document []byte) (int, error) {
+	obj := T(new(O))
+	if err := json.Unmarshal(document, obj); err != nil {
+		return 0, err
+	}
+	return o.keep(obj), nil
+}
+
+func (o *ours[O, T]) keep(obj T) int {
+	o.states = append(o.states, obj)
+	return len(o.states) - 1
+}
+
+func (o *ours[O, T]) Copy(state int, id Identity) int { return o.keep(o.copyOf(state, id)) }
+
+func (o *ours[O, T]) copyOf(state int, id Identity) T {
+	source := *o.states[state]
+	head := o.head(&source)
+	head.Namespace, head.Name, head.ResourceVersion = id.Namespace, id.Name, id.ResourceVersion
+	return Clone(T(&source))
+}
+
+func (o *ours[O, T]) AddHandler(h Handler) error {
+	r, err := o.informer.AddEventHandler(ourHandler[T]{h})
+	if err == nil {
+		o.registrations = append(o.registrations, r)
+	}
+	return err
+}
+
+func (o *ours[O, T]) Start(listed []int, buffer int) error {
+	o.listed = listed
+	o.events = make(chan api.WatchEvent[T], buffer)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+	o.running.Go(func() { _ = o.informer.Run(ctx) })
+	<-o.informer.Synced()
+	for _, r := range o.registrations {
+		<-r.Synced()
+	}
+	return nil
+}
+
+func (o *ours[O, T]) Send(change Change, state int) { o.send(change, o.states[state]) }
+
+func (o *ours[O, T]) SendCopy(change Change, state int, id Identity) {
+	o.send(change, o.copyOf(state, id))
+}
+
+func (o *ours[O, T]) send(change Change, obj T) {
+	o.events <- api.WatchEvent[T]{
+		Type: api.WatchEventType(change), Object: obj, ResourceVersion: obj.GetResourceVersion(),
+	}
+}
+
+func (o *ours[O, T]) Versions() map[string]string {
+	out := make(map[string]string, o.informer.GetIndexer().Len())
+	for key, obj := range o.informer.GetIndexer().All() {
+		out[key] = obj.GetResourceVersion()
+	}
+	return out
+}
+
+func (o *ours[O, T]) Stop() {
+	o.cancel()
+	o.running.Wait()
+}
+
+// IsWatchListSemanticsUnSupported says that there is a list to begin with.
+func (o *ours[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
+
+// List is the collection at the beginning.
+func (o *ours[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error) {
+	list := &api.List[T]{}
+	list.ResourceVersion = "1"
+	for _, state := range o.listed {
+		list.Items = append(list.Items, o.states[state])
+	}
+	return list, nil
+}
+
+// Watch takes from the channel.
+func (o *ours[O, T]) Watch(ctx context.Context, _ api.ListOptions) (api.Watcher[T], error) {
+	return ourWatcher[T]{events: o.events, done: ctx.Done(), err: ctx.Err}, nil
+}
+
+type ourWatcher[T any] struct {
+	events <-chan api.WatchEvent[T]
+	done   <-chan struct{}
+	err    func() error
+}
+
+func (w ourWatcher[T]) Next() (api.WatchEvent[T], error) {
+	select {
+	case event := <-w.events:
+		return event, nil
+	case <-w.done:
+		return api.WatchEvent[T]{}, w.err()
+	}
+}
+
+func (w ourWatcher[T]) Stop() {}
+
+// ourHandler translates callbacks.
+type ourHandler[T informer.Object] struct{ handler Handler }
+
+func identityOf[T informer.Object](obj T) Identity {
+	return Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
+}
+
+func (h ourHandler[T]) OnAdd(obj T, _ bool) { h.handler.OnAdd(identityOf(obj)) }
+
+func (h ourHandler[T]) OnUpdate(old, obj T) {
+	h.handler.OnUpdate(old.GetResourceVersion(), identityOf(obj))
+}
+
+func (h ourHandler[T]) OnDelete(d informer.DeletedObject[T]) {
+	h.handler.OnDelete(identityOf(d.Object))
+}
