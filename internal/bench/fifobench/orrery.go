@@ -1,0 +1,66 @@
+package fifobench
+
+import (
+	"errors"
+
+	"orrery/deltafifo"
+	"orrery/deltafifo/naive"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/internal/bench/pods"
+	"orrery/restclient/api"
+)
+
+type object = *api.PartialObjectMetadata
+
+// Orrery is package deltafifo in front of package indexer.
+func Orrery() Subject {
+	return ours("orrery", func(known *indexer.Indexer[object]) deltas {
+		return deltafifo.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})
+	})
+}
+
+// Naive is package deltafifo/naive in front of the same store: one lock, held for everything.
+func Naive() Subject {
+	return ours("naive", func(known *indexer.Indexer[object]) deltas {
+		return naive.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})
+	})
+}
+
+func ours(name string, newQueue func(known *indexer.Indexer[object]) deltas) Subject {
+	return Of(Gear[object]{
+		Name:      name,
+		NewObject: pods.Pod.Metadata,
+		Number:    func(obj object) int64 { return obj.Generation },
+		NewQueue: func(known []object) (Queue[object], error) {
+			store := indexer.New(indexer.Config[object]{
+				KeyFunc:  informer.MetaNamespaceKeyFunc[object],
+				Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
+			})
+			return queue{newQueue(store)}, store.Replace(known, "1")
+		},
+	})
+}
+
+// deltas are what both of our queues can do.
+type deltas interface {
+	Add(obj object) error
+	Replace(objects []object, resourceVersion string) error
+	Pop(process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (deltafifo.Deltas[object], error)
+	Close()
+}
+
+type queue struct{ deltas }
+
+func (q queue) Pop(see func(obj object, deleted bool)) error {
+	_, err := q.deltas.Pop(func(_ string, d deltafifo.Deltas[object], _ bool) error {
+		for i := range d {
+			see(d[i].Object, d[i].Type == deltafifo.Deleted)
+		}
+		return nil
+	})
+	if errors.Is(err, deltafifo.ErrFIFOClosed) {
+		return ErrClosed
+	}
+	return err
+}

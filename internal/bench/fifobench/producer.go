@@ -1,0 +1,40 @@
+package fifobench
+
+import (
+	"context"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/load"
+)
+
+// producer adds objects on a goroutine of its own. It stays ahead of the consumer by its share of the backlog at most:
+// it counts only what it has added itself, so that producers share nothing but the queue.
+type producer[T any] struct {
+	counts  []int // how often each object was added
+	added   int64
+	backlog int64
+	share   int64 // the number of producers, who are taken to be equally fast
+	err     error
+}
+
+// add goes on until the time is up, which is no error.
+func (p *producer[T]) add(timed context.Context, c *consumer[T], objects []T, picker *load.Picker, meter *bench.Meter) error {
+	for timed.Err() == nil {
+		for range 64 {
+			if err := c.waitFor(timed, (p.added-p.backlog+1)*p.share); err != nil {
+				if timed.Err() != nil {
+					return nil
+				}
+				return err
+			}
+			key := picker.Next()
+			if err := c.queue.Add(objects[key]); err != nil {
+				return err
+			}
+			p.counts[key]++
+			p.added++
+		}
+		meter.Count(64)
+	}
+	return nil
+}
