@@ -19,6 +19,3 @@ func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (
 
 // Subjects are the queues that can be measured here, the best first.
 func Subjects() []Subject { return []Subject{Orrery()} }
-
-// Scenarios are the pieces of work for comparisons that the subject supports.
-func Scenarios(subject Subject) []bench.Scenario { return nil }

@@ -1,0 +1,81 @@
+package queuebench
+
+import (
+	"context"
+	"fmt"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/load"
+)
+
+// Cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times with the keys of a
+// thousand objects in turn. Nothing waits and nobody competes, so the figure is the queue's own work for a key. Every
+// Get is proven to return the key that was added just before. Equal on both sides: the loop, the keys, and a queue
+// that has seen all of them once before the measurement starts.
+func Cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	return cycle(ctx, subject, effort, meter, nil)
+}
+
+// CycleMetrics is Cycle with the queue's metrics switched on, as they are in every controller. The queue reads clocks and
+// reports to counters and histograms that do nothing but count their calls, by one atomic addition, and are the same ones
+// on both sides; gauges are updated every half a second on both sides. Beside the keys it is proven that each was
+// reported three times: as added, with the time that it waited, and with the time that it was worked on.
+func CycleMetrics(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	return cycle(ctx, subject, effort, meter, new(Sinks))
+}
+
+func cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter, sinks *Sinks) (bench.Outcome, error) {
+	n := effort.Of(2_000_000, 400_000)
+	keys := load.NewKeys(1000, load.Uniform, 1).All()
+	q := subject.New(Options{Sinks: sinks})
+	g := watch(ctx, q, meter)
+	defer g.Close()
+
+	meter.Begin("cycling", "keys", 0, int64(n))
+	right := cycles(q, keys, 1, g) // warm-up
+	usage := bench.Measure(func() { right += cycles(q, keys, n/len(keys), g) })
+
+	err := firstError(
+		ctx.Err(),
+		bench.Prove("keys that came out as they went in", n+len(keys), right),
+		bench.Prove("keys left", 0, q.Len()),
+	)
+	proof := fmt.Sprintf("%d keys came out as they went in", n)
+	if sinks != nil && err == nil {
+		proof += ", each reported as added, with its wait and with its work"
+		err = firstError(
+			bench.Prove("keys reported as added", n+len(keys), sinks.Adds.Calls()),
+			bench.Prove("waits reported", n+len(keys), sinks.Waits.Calls()),
+			bench.Prove("works reported", n+len(keys), sinks.Works.Calls()),
+		)
+	}
+	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, err
+}
+
+// cycles sends all keys through the queue, rounds times, and returns how many came out as they went in.
+func cycles(q Queue, keys []string, rounds int, g *guard) (right int) {
+	for range rounds {
+		for _, key := range keys {
+			q.Add(key)
+			got, shutdown := q.Get()
+			if shutdown {
+				return right
+			}
+			if got == key {
+				right++
+			}
+			q.Done(got)
+		}
+		g.Moved(len(keys))
+	}
+	return right
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
