@@ -3,10 +3,9 @@ package bench
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 )
 
 // LiveHeap returns the bytes of the objects that are reachable, after collecting the others.
@@ -18,61 +17,43 @@ func LiveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// ResidentMemory returns the bytes of memory that the process has, and the most that it ever had: VmRSS and VmHWM of
-// /proc. Both are 0 where there is no /proc.
+// ResidentMemory returns the bytes of memory that the process has, and the most that it had since it began or since
+// [ResetPeakMemory]: VmRSS and VmHWM of /proc. Both are 0 where there is no /proc.
 func ResidentMemory() (now, peak uint64) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, 0
 	}
-	for line := range strings.Lines(string(text)) {
+	return resident(string(text))
+}
+
+func resident(status string) (now, peak uint64) {
+	for line := range strings.Lines(status) {
 		name, value, _ := strings.Cut(line, ":")
 		fields := strings.Fields(value)
 		if len(fields) == 0 {
 			continue
 		}
-		kib, _ := strconv.ParseUint(fields[0], 10, 64)
 		switch name {
 		case "VmRSS":
-			now = kib * 1024
+			now = kibibytes(fields[0])
 		case "VmHWM":
-			peak = kib * 1024
+			peak = kibibytes(fields[0])
 		}
 	}
 	return now, peak
 }
 
-// MemoryWatch looks at the heap every few milliseconds and remembers the most that it saw.
-type MemoryWatch struct {
-	stop    chan struct{}
-	stopped sync.WaitGroup
-	peak    uint64 // of the goroutine, until stopped
+func kibibytes(text string) uint64 {
+	n, _ := strconv.ParseUint(text, 10, 64)
+	return n * 1024
 }
 
-// WatchMemory starts to look. Stop ends it.
-func WatchMemory() *MemoryWatch {
-	w := &MemoryWatch{stop: make(chan struct{})}
-	w.stopped.Go(w.run)
-	return w
-}
-
-func (w *MemoryWatch) run() {
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		w.peak = max(w.peak, heapInUse())
-		select {
-		case <-ticker.C:
-		case <-w.stop:
-			w.peak = max(w.peak, heapInUse())
-			return
-		}
-	}
-}
-
-// Stop returns the most bytes of heap that were in use at any look.
-func (w *MemoryWatch) Stop() (peak uint64) {
-	close(w.stop)
-	w.stopped.Wait()
-	return w.peak
+// ResetPeakMemory makes the peak of [ResidentMemory] begin anew. What Go keeps of the memory of earlier work goes back
+// to the system first, or the peak would begin there. ok is false where the system cannot do that, and the peak is still
+// that of the whole life of the process.
+func ResetPeakMemory() (ok bool) {
+	debug.FreeOSMemory()
+	// proc(5): "5" resets the peak of the resident set.
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil
 }
