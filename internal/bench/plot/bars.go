@@ -160,9 +160,20 @@ func (b Bars) label(value Value) string {
 
 // height is that of the bars, or that of the name if it is higher.
 func (g Group) height() float64 {
-	bars := float64(len(g.Values))*(barHeight+barGap) - barGap
+	bars := g.barsHeight()
 	lines := float64(len(wrap(g.Name, labelSize, mostLabel, false)))
 	return max(bars, lines*labelSize*lineHeight)
+}
+
+// barsHeight is that of the bars alone. What is not a number takes no room.
+func (g Group) barsHeight() float64 {
+	height := -barGap
+	for _, value := range g.Values {
+		if !math.IsNaN(value.At) {
+			height += barHeight + barGap
+		}
+	}
+	return max(height, 0)
 }
 
 // group draws the name and the bars of one group at c.y.
@@ -173,15 +184,15 @@ func (b Bars) group(c *canvas, r ruler, group Group, names float64) {
 	for i, line := range lines {
 		c.text(names, y+(float64(i)+0.5)*labelSize*lineHeight+labelSize*0.36, end, labelFont, line)
 	}
-	y = c.y + (height-float64(len(group.Values))*(barHeight+barGap)+barGap)/2
+	y = c.y + (height-group.barsHeight())/2
 	if group.Target != 0 {
 		defer c.line(r.at(group.Target), c.y-5, r.at(group.Target), c.y+height+5, 2.5, black, "")
 	}
 	for series, value := range group.Values {
 		if !math.IsNaN(value.At) {
 			b.bar(c, r, y, series, value, group)
+			y += barHeight + barGap
 		}
-		y += barHeight + barGap
 	}
 	c.y += height + groupGap
 }

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"orrery/internal/bench"
@@ -28,7 +29,9 @@ type Distribution struct {
 var percentileTicks = []struct {
 	q     float64
 	label string
-}{{0, "0%"}, {0.5, "50%"}, {0.9, "90%"}, {0.99, "99%"}, {0.999, "99.9%"}, {0.9999, "99.99%"}, {0.99999, "99.999%"}, {0.999999, "99.9999%"}}
+}{
+	{0, "0%"}, {0.5, "50%"}, {0.9, "90%"}, {0.99, "99%"}, {0.999, "99.9%"}, {0.9999, "99.99%"}, {0.99999, "99.999%"}, {0.999999, "99.9999%"},
+}
 
 // SVG draws the percentiles.
 func (p Percentiles) SVG() []byte {
@@ -50,9 +53,9 @@ func (p Percentiles) draw() *canvas {
 	reach := 100.0
 	for _, d := range p.Series {
 		ch.series = append(ch.series, Series{Name: d.Name, Points: curveOf(d.Latency)})
-		if d.Latency != nil && d.Latency.Count() > 0 {
-			values = append(values, float64(d.Latency.Min()), float64(d.Latency.Max()))
-			reach = max(reach, float64(d.Latency.Count()))
+		for _, point := range curveOf(d.Latency) {
+			values = append(values, point.Y.At)
+			reach = max(reach, point.X)
 		}
 	}
 	ch.legend(c)
@@ -85,25 +88,30 @@ func percentileRuler(count float64) ruler {
 	return r
 }
 
-// curveOf follows the percentiles of a histogram as far as it has values for them, in steps of an eighth of an octave.
+// curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has
+// values for them. Ticks are among the points, to be marked.
 func curveOf(h *histogram.Histogram) []Point {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
+	count := float64(h.Count())
+	var places []float64
+	for step := 1.0; step <= 8*math.Log2(mostOf); step++ {
+		places = append(places, math.Exp2(step/8))
+	}
+	for _, tick := range percentileTicks[1:] {
+		places = append(places, 1/(1-tick.q))
+	}
+	places = append(places, max(count, 2))
+	slices.Sort(places)
 	var points []Point
-	add := func(at float64) {
-		if at <= min(max(float64(h.Count()), 2), mostOf*(1+1e-6)) {
+	for _, at := range places {
+		if at <= min(max(count, 2), mostOf*(1+1e-6)) {
 			points = append(points, Point{X: at, Y: Value{At: float64(h.Quantile(1 - 1/at))}})
 		}
 	}
-	next := 0
-	for step := 0; step <= 8*20; step++ { // 2^20 is a little more than a million
-		at := math.Exp2(float64(step) / 8)
-		for next < len(percentileTicks) && 1/(1-percentileTicks[next].q) <= at*(1+1e-9) {
-			add(1 / (1 - percentileTicks[next].q))
-			next++
-		}
-		add(at)
+	if count <= mostOf {
+		points[len(points)-1].Y.At = float64(h.Max())
 	}
 	return points
 }

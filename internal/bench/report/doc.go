@@ -10,6 +10,8 @@
 //	JSON    an object: where it ran, and a list of results; see [JSON] for the schema
 //	CSV     one row a result, for a spreadsheet; see [CSV] for the columns
 //
+// [Human] is how the tables write a number; plots write theirs in the same way.
+//
 // # Guarantees
 //
 // Names in JSON and CSV are stable: a golden file guards them. What a result does not have is null in JSON, empty in CSV
