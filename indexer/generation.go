@@ -32,9 +32,9 @@ func (g *generation[T]) index(name string) *index[T] {
 	return nil
 }
 
-// put stores obj under key, with the values of each index. It reports whether
-// the key was there before. Writer only, within the gate.
-func (g *generation[T]) put(key string, obj T, values [][]string) (replaced bool) {
+// put stores obj under key, with the values of each index. It returns the
+// object that was there before, if there was one. Writer only, within the gate.
+func (g *generation[T]) put(key string, obj T, values [][]string) (old T, existed bool) {
 	id := g.records.identify(key)
 	rec := g.records.find(&id)
 	if rec != nil {
@@ -47,11 +47,11 @@ func (g *generation[T]) put(key string, obj T, values [][]string) (replaced bool
 		ix.update(rec, values[i], obj)
 	}
 	// Point reads learn of it last: see record.obj.
-	replaced = rec.obj.Swap(&obj) != nil
-	if !replaced {
-		g.records.insert(rec)
+	if before := rec.obj.Swap(&obj); before != nil {
+		return *before, true
 	}
-	return replaced
+	g.records.insert(rec)
+	return old, false
 }
 
 // remove takes key out. It reports whether the key was there. Writer only,

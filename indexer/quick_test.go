@@ -121,7 +121,20 @@ func (m *machine) add(t *rapid.T) {
 	// Several at a time, so that lists grow beyond one chunk.
 	for range rapid.IntRange(1, 30).Draw(t, "count") {
 		o := m.object(t)
+		if rapid.Bool().Draw(t, "key is known") {
+			m.put(t, o)
+			continue
+		}
 		sameErrors(t, m.real.Add(o), m.reference.Add(o))
+	}
+}
+
+func (m *machine) put(t *rapid.T, o *indexertest.Object) {
+	old, existed, err := m.real.Put(o.Key(), o)
+	wantOld, wantExisted, wantErr := m.reference.Put(o.Key(), o)
+	sameErrors(t, err, wantErr)
+	if old != wantOld || existed != wantExisted {
+		t.Fatalf("put %v: was %v, %t; reference %v, %t", o, old, existed, wantOld, wantExisted)
 	}
 }
 

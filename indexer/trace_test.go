@@ -43,6 +43,11 @@ func TestTrace(t *testing.T) {
 	require.Error(t, x.Update(bad))
 	require.NoError(t, x.Delete(web))
 	require.NoError(t, x.Delete(web))
+	_, _, err := x.Put("web", web)
+	require.NoError(t, err)
+	_, _, err = x.Put("web", bad)
+	require.Error(t, err)
+	require.NoError(t, x.Delete(web))
 	x.DeleteKey("web")
 	require.NoError(t, x.Add(web))
 	x.DeleteKey("web")
@@ -52,6 +57,10 @@ func TestTrace(t *testing.T) {
 	assert.Equal(t, []string{
 		"added web, is there: true",
 		"updated web",
+		"updated web",
+		`failed: 1 index errors: index "node": no values for "web": bad node`,
+		"deleted web, is there: false",
+		"added web, is there: true",
 		"updated web",
 		`failed: 1 index errors: index "node": no values for "web": bad node`,
 		"deleted web, is there: false",

@@ -11,20 +11,32 @@ func (x *Indexer[T]) Add(obj T) error {
 	if err != nil {
 		return err
 	}
-	// A store with more indexes pays for one small slice.
-	var room [4][]string
-	replaced, errs := x.put(key, obj, room[:0])
-	x.config.Trace.stored(key, replaced)
-	x.config.Trace.indexFailed(errs)
-	return errs.orNil()
+	_, _, err = x.Put(key, obj)
+	return err
 }
 
 // Update is Add. The two names are those of the events that lead to the call.
 func (x *Indexer[T]) Update(obj T) error { return x.Add(obj) }
 
+// Put is Add for callers that know the key already, such as the consumer of a
+// queue that hands it out: the key function is not called. It returns the
+// object that had the key before, and whether there was one, which spares a
+// GetByKey and cannot be overtaken by another writer.
+//
+// key must be what the key function would answer for obj. The error is that of
+// Add, except that it is never a [*KeyError].
+func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
+	// A store with more indexes pays for one small slice.
+	var room [4][]string
+	old, existed, errs := x.put(key, obj, room[:0])
+	x.config.Trace.stored(key, existed)
+	x.config.Trace.indexFailed(errs)
+	return old, existed, errs.orNil()
+}
+
 // put computes the index values, which is the users' code, before it takes the
 // lock.
-func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, errs *IndexErrors) {
+func (x *Indexer[T]) put(key string, obj T, room [][]string) (old T, existed bool, errs *IndexErrors) {
 	d := x.generation.Load().definitions
 	values, errs := d.compute(key, obj, room, nil)
 	version := x.versionOf(obj)
@@ -39,7 +51,8 @@ func (x *Indexer[T]) put(key string, obj T, room [][]string) (replaced bool, err
 	x.setVersionLocked(version)
 	g.gate.enter()
 	defer g.gate.leave()
-	return g.put(key, obj, values), errs
+	old, existed = g.put(key, obj, values)
+	return old, existed, errs
 }
 
 // Delete removes the object with the key of obj; if there is none that is

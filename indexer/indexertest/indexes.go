@@ -233,8 +233,13 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	assertStored()
 	assertIndexError(x.Update(bad)) // it can be done again
 	assertStored()
+	old, existed, err := x.Put("a/web", bad)
+	assertIndexError(err)
+	assert.True(t, existed)
+	assert.Same(t, bad, old)
+	assertStored()
 
-	_, err := x.Index("failing", bad)
+	_, err = x.Index("failing", bad)
 	assertIndexError(err)
 
 	assertIndexError(x.Replace([]*Object{bad, pod("a", "db", "n1")}, "2"))

@@ -58,6 +58,7 @@ func ByLabel(o *Object) ([]string, error) { return o.Labels, nil }
 type Indexer interface {
 	Add(*Object) error
 	Update(*Object) error
+	Put(key string, o *Object) (old *Object, existed bool, err error)
 	Delete(*Object) error
 	DeleteKey(key string)
 	Replace(items []*Object, resourceVersion string) error

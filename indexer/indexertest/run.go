@@ -47,6 +47,7 @@ func Run(t *testing.T, impl Implementation) {
 	}{
 		{"an empty store", testEmpty},
 		{"add, update, delete", testBasics},
+		{"put", testPut},
 		{"an object without a key changes nothing", testKeyErrors},
 		{"replace", testReplace},
 		{"returned slices and maps are the caller's", testOwnership},

@@ -55,6 +55,41 @@ func testBasics(t *testing.T, impl Implementation) {
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web"}, "n2": {"default/db"}})
 }
 
+// testPut: what Add does, and what was there before.
+func testPut(t *testing.T, impl Implementation) {
+	x := impl.empty()
+	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"), pod("default", "db", "n2")
+	second.Version = "2"
+
+	old, existed, err := x.Put("default/web", first)
+	require.NoError(t, err)
+	assert.False(t, existed)
+	assert.Nil(t, old)
+
+	old, existed, err = x.Put("default/web", second)
+	require.NoError(t, err)
+	assert.True(t, existed)
+	assert.Same(t, first, old)
+	assert.Equal(t, "2", x.ResourceVersion())
+
+	require.NoError(t, x.Add(third))
+	old, existed, err = x.Put("default/db", third)
+	require.NoError(t, err)
+	assert.True(t, existed, "whoever put it there")
+	assert.Same(t, third, old)
+
+	assertContent(t, x, second, third)
+	assertIndexed(t, x, "node", map[string][]string{"n2": {"default/web", "default/db"}})
+	assertIndexed(t, x, "label", map[string][]string{"a": {"default/web"}, "b": {"default/web"}})
+
+	x.DeleteKey("default/web")
+	old, existed, err = x.Put("default/web", first)
+	require.NoError(t, err)
+	assert.False(t, existed)
+	assert.Nil(t, old)
+	assertContent(t, x, first, third)
+}
+
 func testKeyErrors(t *testing.T, impl Implementation) {
 	web := pod("default", "web", "n1")
 	x := impl.with(t, web)

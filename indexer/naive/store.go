@@ -109,15 +109,22 @@ func (s *Store[T]) Add(obj T) error {
 	if err != nil {
 		return err
 	}
+	_, _, err = s.Put(key, obj)
+	return err
+}
+
+// Put stores an object whose key is known, and returns the one that had it before.
+func (s *Store[T]) Put(key string, obj T) (old T, existed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var old *T
-	if stored, ok := s.items[key]; ok {
-		old = &stored
+	old, existed = s.items[key]
+	var before *T
+	if existed {
+		before = &old
 	}
 	s.items[key] = obj
 	s.noteVersionLocked(obj)
-	return only(s.indexAllLocked(slices.Sorted(maps.Keys(s.indexers)), key, old, &obj))
+	return old, existed, only(s.indexAllLocked(slices.Sorted(maps.Keys(s.indexers)), key, before, &obj))
 }
 
 // only joins errors.

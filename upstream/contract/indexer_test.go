@@ -65,6 +65,13 @@ func newCache(config indexer.Config[*indexertest.Object]) indexertest.Indexer {
 
 func (s cacheStore) Add(o *indexertest.Object) error    { return s.cache.Add(cached(o)) }
 func (s cacheStore) Update(o *indexertest.Object) error { return s.cache.Update(cached(o)) }
+
+// Put is what the original's informer does with an event: two calls, between which another writer may come.
+func (s cacheStore) Put(key string, o *indexertest.Object) (*indexertest.Object, bool, error) {
+	old, existed := s.GetByKey(key)
+	return old, existed, s.Update(o)
+}
+
 func (s cacheStore) Delete(o *indexertest.Object) error { return s.cache.Delete(cached(o)) }
 
 // DeleteKey uses the original's way to name an object that one does not have.
