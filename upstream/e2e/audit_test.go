@@ -123,7 +123,7 @@ func readServedLog(t *testing.T, path string) []request {
 		}
 		require.NoError(t, json.Unmarshal(text, &line), "line of the server's log: %s", text)
 		begins := line.Message == "request begins"
-		if line.User != controllerIdentity || !begins && line.Message != "request served" {
+		if line.User != ControllerIdentity || !begins && line.Message != "request served" {
 			continue
 		}
 		switch isStream := line.Verb == "watch"; {

@@ -26,7 +26,7 @@ func StartCluster(ctx context.Context, platform Platform, subject Subject, confi
 		return nil, fmt.Errorf("start cluster: %w", err)
 	}
 	c := &Cluster{Server: server, subject: subject}
-	if c.kubeconfig, err = server.KubeconfigFor(controllerIdentity); err == nil {
+	if c.kubeconfig, err = server.KubeconfigFor(ControllerIdentity); err == nil {
 		err = c.StartController(args...)
 	}
 	if err != nil {

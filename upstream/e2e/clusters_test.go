@@ -19,7 +19,7 @@ kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: Metadata
-  users: ["` + controllerIdentity + `"]
+  users: ["` + ControllerIdentity + `"]
 - level: None
 `
 

@@ -93,9 +93,9 @@ var intendedDifferences = []difference{
 		facts: map[string]pair{
 			"while rights are missing: NamespaceDeletionContentFailure": {
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
-					`pods is forbidden: User "` + controllerIdentity + `" cannot list resource "pods" in API group "" in the namespace "unseen-pods"`,
+					`pods is forbidden: User "` + ControllerIdentity + `" cannot list resource "pods" in API group "" in the namespace "unseen-pods"`,
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
-					`pods is forbidden: User "` + controllerIdentity + `" cannot deletecollection resource "pods" in API group "" in the namespace "unseen-pods"`,
+					`pods is forbidden: User "` + ControllerIdentity + `" cannot deletecollection resource "pods" in API group "" in the namespace "unseen-pods"`,
 			},
 		},
 	},

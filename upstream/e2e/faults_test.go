@@ -54,7 +54,7 @@ func (f faultHindrances) askNobody(tr *trial, resource schema.GroupVersionResour
 
 func (f faultHindrances) withholdRights(tr *trial, withheld schema.GroupResource) (grant func()) {
 	tr.t.Helper()
-	_, grant = f.add(tr, "forbid:user=%s,group=%s,resource=%s", controllerIdentity, groupOption(withheld.Group), withheld.Resource)
+	_, grant = f.add(tr, "forbid:user=%s,group=%s,resource=%s", ControllerIdentity, groupOption(withheld.Group), withheld.Resource)
 	return grant
 }
 
@@ -81,7 +81,7 @@ type faultGate struct {
 
 func (g *faultGate) Shut() {
 	g.tr.t.Helper()
-	g.id, g.lift = g.faults.add(g.tr, "delay:by=1h,verb=delete|deletecollection,resource=configmaps,namespace=%s,user=%s", g.namespace, controllerIdentity)
+	g.id, g.lift = g.faults.add(g.tr, "delay:by=1h,verb=delete|deletecollection,resource=configmaps,namespace=%s,user=%s", g.namespace, ControllerIdentity)
 }
 
 func (g *faultGate) Open() { g.lift() }

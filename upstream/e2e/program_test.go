@@ -104,7 +104,7 @@ func onEachVacant(t *testing.T, test func(tr *trial, kubeconfig string)) {
 		t.Run(platform.Name, func(t *testing.T) {
 			t.Parallel()
 			server := onVacantCluster(t, platform)
-			kubeconfig, err := server.KubeconfigFor(controllerIdentity)
+			kubeconfig, err := server.KubeconfigFor(ControllerIdentity)
 			require.NoError(t, err)
 			test(newTrial(t, &Cluster{Server: server, subject: Orrery()}, endState{}), kubeconfig)
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // controllerRole is kube-apiserver's own role for the namespace controller, and the name of the binding that gives it
-// to controllerIdentity.
+// to ControllerIdentity.
 const controllerRole = "system:controller:namespace-controller"
 
 // withholdRights takes all rights for one type away from the controller. Rights can only be granted, so the role that
@@ -63,7 +63,7 @@ func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 func (tr *trial) awaitRight(resource schema.GroupResource, allowed bool) {
 	tr.t.Helper()
 	question := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:               controllerIdentity,
+		User:               ControllerIdentity,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "deletecollection", Group: resource.Group, Resource: resource.Resource},
 	}}
 	tr.eventually("the controller's rights have changed", func() (bool, error) {

@@ -25,9 +25,9 @@ import (
 // What does not work is said in one sentence that tells what to do: exit code 1, no stack trace, no secrets.
 func TestMistakesAgainstRealServer(t *testing.T) {
 	cp := onVacantCluster(t, Kubernetes()).(*controlplane.ControlPlane)
-	good, err := cp.KubeconfigFor(controllerIdentity)
+	good, err := cp.KubeconfigFor(ControllerIdentity)
 	require.NoError(t, err)
-	stranger := selfSigned(t, controllerIdentity)
+	stranger := selfSigned(t, ControllerIdentity)
 	tests := []struct {
 		name string
 		// kubeconfig writes the file and returns its path.
@@ -65,7 +65,7 @@ func TestMistakesAgainstRealServer(t *testing.T) {
 		{
 			name: "client certificate has expired",
 			kubeconfig: func(t *testing.T) string {
-				path, err := cp.ExpiredKubeconfigFor(controllerIdentity)
+				path, err := cp.ExpiredKubeconfigFor(ControllerIdentity)
 				require.NoError(t, err)
 				return path
 			},

@@ -7,10 +7,10 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// controllerIdentity is the user as whom every subject runs: the service account of the built-in namespace controller,
+// ControllerIdentity is the user as whom every subject runs: the service account of the built-in namespace controller,
 // which kube-apiserver's bootstrap roles give exactly the rights that this controller needs. A subject that asks for
 // more fails here as it would in a real cluster.
-const controllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
+const ControllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
 
 // Subject is a namespace controller under test, as a process of its own. Every subject runs beside the same control
 // plane, whose kube-controller-manager has no namespace controller, so that all can be killed, restarted and compared

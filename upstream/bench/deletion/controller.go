@@ -1,0 +1,89 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/upstream/bench/compare"
+	"orrery/upstream/controlplane"
+)
+
+// startController starts a side's controller and returns when it watches namespaces.
+func (r *Runner) startController(ctx context.Context, side compare.Side, kubeconfig string) (*controlplane.Process, error) {
+	r.audit.skip()
+	subject, path, _ := r.config.subject(side)
+	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
+		Name:    subject.Name,
+		Path:    path,
+		Args:    subject.Args(kubeconfig),
+		LogFile: r.cp.LogFile(fmt.Sprintf("%s-%03d", subject.Name, r.runs)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var seen []request
+	err = poll(ctx, "the controller to watch namespaces", func() (bool, error) {
+		more, err := r.audit.read()
+		if err != nil {
+			return false, err
+		}
+		seen = append(seen, more...)
+		return watchesNamespaces(seen), process.Err()
+	})
+	if err != nil {
+		process.Kill()
+		return nil, err
+	}
+	return process, nil
+}
+
+// stopController ends a controller, and tells if it had ended before.
+func stopController(process *controlplane.Process) error {
+	process.Stop(context.Background())
+	return process.Err()
+}
+
+// residentOf is the memory that a process has of the machine's, VmRSS of /proc, in MiB.
+func residentOf(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseResident(string(text))
+}
+
+func parseResident(status string) (float64, error) {
+	for line := range strings.Lines(status) {
+		value, ok := strings.CutPrefix(line, "VmRSS:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+		return kib / 1024, err
+	}
+	return 0, errors.New("the status of the process has no VmRSS")
+}
+
+// poll asks until the answer is yes or an error, or the context ends.
+func poll(ctx context.Context, what string, done func() (bool, error)) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+		}
+	}
+}
+
+const pollInterval = 50 * time.Millisecond

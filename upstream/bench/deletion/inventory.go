@@ -1,0 +1,58 @@
+package deletion
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+)
+
+// inventory tells what a cluster holds, for comparing before with after.
+type inventory struct {
+	client metadata.Interface
+	kinds  []schema.GroupVersionResource
+}
+
+// movingKinds change by themselves: kube-apiserver renews its lease, and events are what others have noticed.
+var movingKinds = []string{"leases", "events"}
+
+// newInventory finds out which kinds there are: those that live in namespaces, and namespaces.
+func newInventory(client metadata.Interface, discoverer discovery.DiscoveryInterface) (*inventory, error) {
+	lists, err := discoverer.ServerPreferredNamespacedResources()
+	if err != nil {
+		return nil, err
+	}
+	kinds := []schema.GroupVersionResource{{Version: "v1", Resource: "namespaces"}}
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if slices.Contains(resource.Verbs, "list") && !slices.Contains(movingKinds, resource.Name) {
+				kinds = append(kinds, gv.WithResource(resource.Name))
+			}
+		}
+	}
+	return &inventory{client: client, kinds: kinds}, nil
+}
+
+// take returns a line for each object: kind, namespace, name, UID and version, sorted.
+func (i *inventory) take(ctx context.Context) ([]string, error) {
+	var lines []string
+	for _, kind := range i.kinds {
+		list, err := i.client.Resource(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range list.Items {
+			lines = append(lines, strings.Join([]string{kind.GroupResource().String(), item.Namespace, item.Name, string(item.UID), item.ResourceVersion}, " "))
+		}
+	}
+	slices.Sort(lines)
+	return lines, nil
+}

@@ -1,0 +1,174 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
+)
+
+// The scenarios; their figures are in the documentation of the functions that run them.
+const (
+	Hundred = "deletion/hundred"
+	Empty   = "deletion/empty"
+	Idle    = "deletion/idle"
+)
+
+// Runner runs namespace controllers, one at a time, on a control plane of its own. Its methods must not overlap.
+// Create it with [Start].
+type Runner struct {
+	config Config
+	cp     *controlplane.ControlPlane
+	client kubernetes.Interface // the administrator's, without a rate limit
+	audit  *auditLog
+	relay  *relay
+
+	inventory *inventory
+
+	direct  string // kubeconfig file of the controllers
+	distant string // the same, through the relay
+
+	runs int // so that each run has names of its own
+	// idle holds what the last run of Hundred has found out about the process at rest, until somebody asks.
+	idle map[idleKey]bench.Outcome
+}
+
+type idleKey struct {
+	side   compare.Side
+	effort bench.Effort
+}
+
+// auditPolicy has kube-apiserver write down what the controllers ask for and nothing else, so that the log costs both
+// sides the same for each request.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  users: ["` + e2e.ControllerIdentity + `"]
+- level: None
+`
+
+// Start starts the control plane: etcd, kube-apiserver, and kube-controller-manager with its garbage collector only.
+// Controllers that would put something into namespaces, or look at what is deleted there, are left out: their share
+// would be measured with the rest. The context bounds the start. Whoever calls Start calls [Runner.Stop].
+func Start(ctx context.Context, config Config) (*Runner, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	cp, err := controlplane.Start(ctx, controlplane.Config{
+		Binary:      config.ControlPlane,
+		Dir:         config.Dir,
+		Controllers: []string{"garbage-collector-controller"},
+		AuditPolicy: auditPolicy,
+		Log:         config.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{config: config, cp: cp, audit: &auditLog{path: cp.AuditLog()}, idle: map[idleKey]bench.Outcome{}}
+	if err := r.prepare(ctx); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+// prepare makes the clients, the ways to the server, and the namespace that nobody may touch.
+func (r *Runner) prepare(ctx context.Context) error {
+	rest, err := clientcmd.BuildConfigFromFlags("", r.cp.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	rest.QPS = -1
+	rest.ContentType = "application/vnd.kubernetes.protobuf"
+	if r.client, err = kubernetes.NewForConfig(rest); err != nil {
+		return err
+	}
+	heads, err := metadata.NewForConfig(rest)
+	if err != nil {
+		return err
+	}
+	if r.inventory, err = newInventory(heads, r.client.Discovery()); err != nil {
+		return err
+	}
+	if r.direct, err = r.cp.KubeconfigFor(e2e.ControllerIdentity); err != nil {
+		return err
+	}
+	if r.relay, err = startRelay(strings.TrimPrefix(r.cp.Server(), "https://"), latency); err != nil {
+		return err
+	}
+	if r.distant, err = r.throughRelay(); err != nil {
+		return err
+	}
+	return r.create(ctx, []string{bystander}, true)
+}
+
+// throughRelay writes the controllers' kubeconfig with the relay's address for the server's.
+func (r *Runner) throughRelay() (path string, err error) {
+	text, err := os.ReadFile(r.direct)
+	if err != nil {
+		return "", err
+	}
+	changed := strings.ReplaceAll(string(text), r.cp.Server(), "https://"+r.relay.address())
+	if changed == string(text) {
+		return "", fmt.Errorf("the kubeconfig %s does not name the server %s", r.direct, r.cp.Server())
+	}
+	path = filepath.Join(filepath.Dir(r.direct), "through-relay.kubeconfig")
+	return path, os.WriteFile(path, []byte(changed), 0o600)
+}
+
+// Stop ends the control plane and everything else. It returns an error when a component died before.
+func (r *Runner) Stop() error {
+	if r.relay != nil {
+		r.relay.stop()
+	}
+	return r.cp.Stop()
+}
+
+// Run lets one side do a scenario. The side's controller is a fresh process, which has ended when Run returns.
+func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	if _, _, known := r.config.subject(side); !known {
+		return bench.Outcome{}, fmt.Errorf("%s: there is no namespace controller of %s", scenario, side)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r.runs++
+	var outcome bench.Outcome
+	var err error
+	switch scenario {
+	case Hundred:
+		outcome, err = r.hundred(ctx, side, effort)
+	case Empty:
+		outcome, err = r.empty(ctx, side)
+	case Idle:
+		outcome, err = r.atRest(ctx, side, effort)
+	default:
+		err = errors.New("there is no such scenario")
+	}
+	if err != nil {
+		return bench.Outcome{}, fmt.Errorf("%s by %s: %w", scenario, side, err)
+	}
+	return outcome, errors.Join(r.cp.Err(), ctx.Err())
+}
+
+// patience bounds a run. It is several times what the slower side takes.
+const patience = 3 * time.Minute
+
+// logf tells what happens.
+func (r *Runner) logf(format string, args ...any) {
+	_, _ = fmt.Fprintf(r.config.Log, format+"\n", args...)
+}
