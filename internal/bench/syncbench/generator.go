@@ -1,0 +1,162 @@
+package syncbench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// The made-up cluster: so many deployments in so many namespaces share the pods.
+const (
+	deployments = 200
+	namespaces  = 50
+)
+
+// firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
+const firstCreated = 1_767_600_000
+
+// Generator makes up the pods of a cluster with a network plugin, all of them running: 200 deployments in 50 namespaces,
+// in the order in which a server lists them. The heads are put together as kube-apiserver shows them for such pods:
+//
+//   - four labels, the same for all pods of a deployment, and two more in every third deployment;
+//   - three annotations of the network plugin that differ in each pod, three of the deployment's;
+//   - one owner, the replica set;
+//   - managed fields of kube-controller-manager, the plugin and kubelet, with the times of each pod, the replica set's
+//     UID, the pod's address, and the names of containers, variables and volumes of the deployment.
+//
+// The same seed makes the same pods.
+type Generator struct {
+	objects, size int
+	random        *rand.Rand
+	made          int
+	current       deployment
+}
+
+// NewGenerator returns a generator of cfg.Objects pods.
+func NewGenerator(cfg Config) *Generator {
+	cfg = cfg.withDefaults()
+	return &Generator{objects: cfg.Objects, size: cfg.ObjectSize, random: rand.New(rand.NewPCG(cfg.Seed, 0x5eed)), current: deployment{number: -1}}
+}
+
+// deployment is what its pods have in common.
+type deployment struct {
+	number                                       int
+	name, namespace, hash, uid                   string
+	labels, annotations                          map[string]string
+	controllerFields, pluginFields, statusFields string
+}
+
+// Next makes the next pod; false after the last. Maps may be shared by pods.
+func (g *Generator) Next() (Pod, bool) {
+	if g.made == g.objects {
+		return Pod{}, false
+	}
+	if number := g.made * deployments / g.objects; number != g.current.number {
+		g.current = g.newDeployment(number)
+	}
+	d, i := &g.current, g.made
+	g.made++
+	created := firstCreated + int64(d.number)*3600 + int64(g.random.IntN(120))
+	ip := fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255)
+	pod := Pod{
+		Name: d.name + "-" + d.hash + "-" + g.word(5), GenerateName: d.name + "-" + d.hash + "-", Namespace: d.namespace,
+		UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1, Created: created,
+		Labels: d.labels, Annotations: map[string]string{
+			"cni.projectcalico.org/containerID": g.hex(64),
+			"cni.projectcalico.org/podIP":       ip + "/32",
+			"cni.projectcalico.org/podIPs":      ip + "/32",
+		},
+		Owners: []Owner{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: true, BlockOwnerDeletion: true}},
+		Managers: []Manager{
+			{Name: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: created, FieldsType: "FieldsV1", Fields: d.controllerFields},
+			{Name: "calico", Operation: "Update", APIVersion: "v1", Time: created + 2, FieldsType: "FieldsV1", Subresource: "status", Fields: d.pluginFields},
+			{Name: "kubelet", Operation: "Update", APIVersion: "v1", Time: created + 5 + int64(g.random.IntN(30)), FieldsType: "FieldsV1",
+				Subresource: "status", Fields: strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)},
+		},
+	}
+	for key, value := range d.annotations {
+		pod.Annotations[key] = value
+	}
+	// The name has to be unique whatever the dice say, and listed in this order.
+	pod.Name = fmt.Sprintf("%s-%s-%s%s", d.name, d.hash, base36(i), g.word(2))
+	g.pad(&pod)
+	return pod, true
+}
+
+func (g *Generator) newDeployment(number int) deployment {
+	d := deployment{
+		number:    number,
+		name:      [...]string{"api", "billing", "checkout", "web"}[number%4],
+		namespace: fmt.Sprintf("namespace-%03d", number*namespaces/deployments),
+		hash:      g.hex(10), uid: g.uuid(),
+	}
+	d.labels = map[string]string{"app": d.name, "pod-template-hash": d.hash, "team": "team-" + strconv.Itoa(number%7), "track": "stable"}
+	if number%3 == 0 {
+		d.labels["app.kubernetes.io/managed-by"] = "Helm"
+		d.labels["helm.sh/chart"] = d.name + "-1." + strconv.Itoa(number%20) + ".0"
+	}
+	d.annotations = map[string]string{
+		"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
+		"prometheus.io/port":                strconv.Itoa(8000 + number%10),
+		"prometheus.io/scrape":              "true",
+	}
+	d.controllerFields = controllerFields(d, 2+number%3)
+	d.pluginFields = `{"f:metadata":{"f:annotations":{"f:cni.projectcalico.org/containerID":{},"f:cni.projectcalico.org/podIP":{},"f:cni.projectcalico.org/podIPs":{}}}}`
+	d.statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}}},` +
+		`"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:observedGeneration":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-ADDRESS\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
+	return d
+}
+
+// controllerFields is what the replica set controller owns of a pod with that many variables in its environment.
+func controllerFields(d deployment, variables int) string {
+	var b strings.Builder
+	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{},"f:prometheus.io/scrape":{}},"f:generateName":{},"f:labels":{".":{}`)
+	for _, key := range sortedKeys(d.labels) {
+		fmt.Fprintf(&b, `,"f:%s":{}`, key)
+	}
+	fmt.Fprintf(&b, `},"f:ownerReferences":{".":{},"k:{\"uid\":\"%s\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"%s\"}":{".":{},"f:env":{".":{}`, d.uid, d.name)
+	for i := range variables {
+		fmt.Fprintf(&b, `,"k:{\"name\":\"%s_%d\"}":{".":{},"f:name":{},"f:value":{}}`, strings.ToUpper(d.name), i)
+	}
+	b.WriteString(`},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:protocol":{}}},` +
+		`"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},` +
+		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}`)
+	return b.String()
+}
+
+// PaddingAnnotation is where a pod carries what it takes to be as large as it was asked to be.
+const PaddingAnnotation = "orrery.example/padding"
+
+func (g *Generator) pad(pod *Pod) {
+	if g.size == 0 {
+		return
+	}
+	const frame = len(`,"":""`) + len(PaddingAnnotation)
+	if missing := g.size - len(appendJSON(nil, pod)) - frame; missing > 0 {
+		pod.Annotations[PaddingAnnotation] = strings.Repeat("x", missing)
+	}
+}
+
+func (g *Generator) word(n int) string { return g.digits(n, "bcdfghjklmnpqrstvwxz2456789") }
+func (g *Generator) hex(n int) string  { return g.digits(n, "0123456789abcdef") }
+
+func (g *Generator) digits(n int, alphabet string) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[g.random.IntN(len(alphabet))]
+	}
+	return string(b)
+}
+
+func (g *Generator) uuid() string {
+	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
+}
+
+// base36 is the number in five digits.
+func base36(i int) string {
+	text := strconv.FormatInt(int64(i), 36)
+	return strings.Repeat("0", max(0, 5-len(text))) + text
+}

@@ -1,0 +1,126 @@
+package syncbench
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Orrery is this project's informer on this project's client, as they are by default, with an index by namespace, which
+// client-go's informer for metadata always has.
+func Orrery() Subject { return orrery{} }
+
+type orrery struct{}
+
+func (orrery) Name() string { return "orrery" }
+
+func (orrery) Start(target Target) (Informer, error) {
+	client, err := restclient.New(restclient.Config{Host: target.URL})
+	if err != nil {
+		return nil, err
+	}
+	if target.Typed {
+		pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
+		return startInformer(client, pods, func(p *api.Pod) *api.ObjectMeta { return &p.ObjectMeta })
+	}
+	heads := restclient.Metadata(client, api.PodsResource, "")
+	return startInformer(client, heads, func(p *api.PartialObjectMetadata) *api.ObjectMeta { return &p.ObjectMeta })
+}
+
+// orreryInformer is a running informer for objects of type T.
+type orreryInformer[T informer.Object] struct {
+	client       *restclient.Client
+	informer     *informer.SharedIndexInformer[T]
+	registration *informer.Registration
+	head         func(T) *api.ObjectMeta
+	added        atomic.Int64
+	stop         context.CancelFunc
+	running      sync.WaitGroup
+}
+
+func startInformer[T informer.Object](client *restclient.Client, resource *restclient.Resource[T], head func(T) *api.ObjectMeta) (Informer, error) {
+	i := &orreryInformer[T]{client: client, head: head}
+	i.informer = informer.NewSharedIndexInformer(resource, informer.Config[T]{
+		Name:     "pods",
+		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
+	})
+	var err error
+	i.registration, err = i.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
+		AddFunc: func(T, bool) { i.added.Add(1) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	i.stop = stop
+	i.running.Go(func() { _ = i.informer.Run(ctx) })
+	return i, nil
+}
+
+func (i *orreryInformer[T]) WaitForSync(ctx context.Context) error {
+	return informer.WaitForSync(ctx, i.registration)
+}
+
+func (i *orreryInformer[T]) Added() int { return int(i.added.Load()) }
+
+func (i *orreryInformer[T]) Each(visit func(Pod) error) error {
+	for _, object := range i.informer.GetIndexer().List() {
+		pod, err := podOf(i.head(object))
+		if err != nil {
+			return err
+		}
+		if err := visit(pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *orreryInformer[T]) Stop() {
+	i.stop()
+	i.running.Wait()
+	i.client.Close()
+}
+
+// podOf says in plain data what an object has.
+func podOf(m *api.ObjectMeta) (Pod, error) {
+	pod := Pod{
+		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
+		UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		Created: m.CreationTimestamp.Unix(), Labels: m.Labels, Annotations: m.Annotations,
+	}
+	for _, o := range m.OwnerReferences {
+		pod.Owners = append(pod.Owners, Owner{
+			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: o.UID,
+			Controller:         o.Controller != nil && *o.Controller,
+			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
+		})
+	}
+	text, err := json.Marshal(m.ManagedFields)
+	if err != nil {
+		return Pod{}, err
+	}
+	var entries []struct {
+		Manager, Operation, APIVersion, FieldsType, Subresource string
+
+		Time     time.Time
+		FieldsV1 json.RawMessage
+	}
+	if err := json.Unmarshal(text, &entries); err != nil {
+		return Pod{}, err
+	}
+	for _, e := range entries {
+		pod.Managers = append(pod.Managers, Manager{
+			Name: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource,
+			FieldsType: e.FieldsType, Time: e.Time.Unix(), Fields: string(e.FieldsV1),
+		})
+	}
+	return pod, nil
+}

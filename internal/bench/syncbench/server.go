@@ -1,0 +1,126 @@
+package syncbench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+)
+
+// serverEnvironment makes a program that calls ServeIfAsked a server; its value is the Config, in JSON.
+const serverEnvironment = "ORRERY_BENCH_SYNC_SERVER"
+
+// hello is what a server says on its standard output when it is ready.
+type hello struct {
+	URL    string `json:"url"`
+	Bytes  int64  `json:"bytes"` // of the list, in one page
+	Digest Digest `json:"digest"`
+}
+
+// ServeIfAsked has to be called by main, before anything else, in every program that runs this benchmark: to have a server
+// in a process of its own the program starts itself again, with a variable in the environment. In that process
+// ServeIfAsked serves until standard input ends, which it does when the parent has ended, and exits. Otherwise it returns.
+func ServeIfAsked() {
+	text, asked := os.LookupEnv(serverEnvironment)
+	if !asked {
+		return
+	}
+	var cfg Config
+	err := json.Unmarshal([]byte(text), &cfg)
+	if err == nil {
+		err = Serve(cfg, os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sync benchmark's server:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Serve serves the pods of the configuration on an address of this machine until in ends. It says on out where.
+func Serve(cfg Config, in io.Reader, out io.Writer) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	pods := newStore(cfg.withDefaults())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	greeting, err := json.Marshal(hello{
+		URL: "http://" + listener.Addr().String(), Bytes: pods.page(0, 0).size(), Digest: pods.digest,
+	})
+	if err == nil {
+		_, err = out.Write(append(greeting, '\n'))
+	}
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	server := &http.Server{Handler: pods}
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		server.Close()
+	}()
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// serverProcess is a server in a process of its own.
+type serverProcess struct {
+	command *exec.Cmd
+	input   io.Closer
+	errors  bytes.Buffer
+	hello   hello
+}
+
+// startServer starts one and waits until it is ready.
+func startServer(ctx context.Context, cfg Config) (*serverProcess, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &serverProcess{command: exec.CommandContext(ctx, program)}
+	s.command.Env = append(os.Environ(), serverEnvironment+"="+string(text))
+	s.command.Stderr = &s.errors
+	if s.input, err = s.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	output, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(output).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &s.hello)
+	}
+	if err != nil {
+		s.stop()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("the server did not start: %w: %s", err, bytes.TrimSpace(s.errors.Bytes()))
+	}
+	return s, nil
+}
+
+// stop ends the server and waits for its end.
+func (s *serverProcess) stop() {
+	s.input.Close()
+	_ = s.command.Wait() // a server that was killed by the context has nothing to report
+}

@@ -1,0 +1,128 @@
+package theirs
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"orrery/internal/bench/syncbench"
+)
+
+// Sync is client-go's informer: the one for metadata on the client for metadata, or the typed one on the generated client,
+// as their factories make them.
+func Sync() syncbench.Subject { return syncSubject{} }
+
+type syncSubject struct{}
+
+func (syncSubject) Name() string { return "client-go" }
+
+func (syncSubject) Start(target syncbench.Target) (syncbench.Informer, error) {
+	config := &rest.Config{Host: target.URL}
+	i := &syncInformer{stop: make(chan struct{})}
+	if target.Typed {
+		config.ContentType = "application/json" // what there is on the other side
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		factory := informers.NewSharedInformerFactory(client, 0)
+		i.informer, i.shutdown = factory.Core().V1().Pods().Informer(), factory.Shutdown
+		return i, i.start(factory.Start)
+	}
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	factory := metadatainformer.NewSharedInformerFactory(client, 0)
+	i.informer = factory.ForResource(corev1.SchemeGroupVersion.WithResource("pods")).Informer()
+	i.shutdown = factory.Shutdown
+	return i, i.start(factory.Start)
+}
+
+// syncInformer is a running informer.
+type syncInformer struct {
+	informer     cache.SharedIndexInformer
+	registration cache.ResourceEventHandlerRegistration
+	shutdown     func()
+	stop         chan struct{}
+	added        atomic.Int64
+}
+
+func (i *syncInformer) start(start func(<-chan struct{})) error {
+	var err error
+	i.registration, err = i.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { i.added.Add(1) },
+	})
+	if err != nil {
+		return err
+	}
+	start(i.stop)
+	return nil
+}
+
+func (i *syncInformer) WaitForSync(ctx context.Context) error {
+	select {
+	case <-i.registration.HasSyncedChecker().Done():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (i *syncInformer) Added() int { return int(i.added.Load()) }
+
+func (i *syncInformer) Each(visit func(syncbench.Pod) error) error {
+	for _, object := range i.informer.GetStore().List() {
+		head, ok := object.(metav1.Object)
+		if !ok {
+			return fmt.Errorf("a %T in the cache", object)
+		}
+		if err := visit(syncPod(head)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *syncInformer) Stop() {
+	close(i.stop)
+	i.shutdown()
+}
+
+// syncPod says in plain data what an object has.
+func syncPod(m metav1.Object) syncbench.Pod {
+	pod := syncbench.Pod{
+		Name: m.GetName(), GenerateName: m.GetGenerateName(), Namespace: m.GetNamespace(),
+		UID: string(m.GetUID()), ResourceVersion: m.GetResourceVersion(), Generation: m.GetGeneration(),
+		Created: m.GetCreationTimestamp().Unix(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(),
+	}
+	for _, o := range m.GetOwnerReferences() {
+		pod.Owners = append(pod.Owners, syncbench.Owner{
+			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID),
+			Controller:         o.Controller != nil && *o.Controller,
+			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
+		})
+	}
+	for _, e := range m.GetManagedFields() {
+		manager := syncbench.Manager{
+			Name: e.Manager, Operation: string(e.Operation), APIVersion: e.APIVersion, Subresource: e.Subresource, FieldsType: e.FieldsType,
+		}
+		if e.Time != nil {
+			manager.Time = e.Time.Unix()
+		}
+		if e.FieldsV1 != nil {
+			manager.Fields = string(e.FieldsV1.Raw)
+		}
+		pod.Managers = append(pod.Managers, manager)
+	}
+	return pod
+}
