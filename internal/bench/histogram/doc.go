@@ -1,5 +1,5 @@
 // Package histogram counts durations in buckets whose width grows with the duration, so that a percentile is right to
-// about one percent whether it is nanoseconds or minutes, in a few kilobytes.
+// about one percent whether it is nanoseconds or minutes, in 29 KiB.
 //
 // # Concept
 //
@@ -20,7 +20,8 @@
 //
 // # Failure
 //
-// There is none. The percentiles of an empty histogram are zero.
+// The percentiles of an empty histogram are zero. JSON that is no histogram of this package is refused. A bucket that has
+// counted four billion begins again at zero; who records as many has other worries.
 //
 // # Testing
 //

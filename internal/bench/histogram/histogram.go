@@ -1,20 +1,14 @@
 package histogram
 
 import (
-	"math/bits"
+	"math"
 	"time"
 )
 
-const (
-	subBits    = 7
-	subBuckets = 1 << subBits // in an octave
-	octaves    = 63 - subBits
-	buckets    = (octaves + 1) * subBuckets
-)
-
-// Histogram counts durations. The zero value is empty and ready. See the package documentation.
+// Histogram counts durations. The zero value is empty and ready; the first duration that it counts allocates the
+// buckets. See the package documentation.
 type Histogram struct {
-	counts   []uint32 // nil while empty
+	counts   []uint32 // by bucket; nil while empty
 	count    uint64
 	sum      float64
 	min, max time.Duration
@@ -24,8 +18,7 @@ type Histogram struct {
 func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	if h.counts == nil {
-		h.counts = make([]uint32, buckets)
-		h.min = d
+		h.allocate(d)
 	}
 	h.counts[bucketOf(d)]++
 	h.count++
@@ -33,23 +26,9 @@ func (h *Histogram) Record(d time.Duration) {
 	h.min, h.max = min(h.min, d), max(h.max, d)
 }
 
-// bucketOf: durations below subBuckets have a bucket each, then come octaves of subBuckets buckets.
-func bucketOf(d time.Duration) int {
-	v := uint64(d)
-	if v < subBuckets {
-		return int(v)
-	}
-	shift := bits.Len64(v) - 1 - subBits
-	return shift<<subBits + int(v>>shift)
-}
-
-// upperBound returns the longest duration that bucket i counts.
-func upperBound(i int) time.Duration {
-	if i < 2*subBuckets {
-		return time.Duration(i)
-	}
-	shift := i>>subBits - 1
-	return time.Duration(uint64(i-shift<<subBits+1)<<shift - 1)
+func (h *Histogram) allocate(first time.Duration) {
+	h.counts = make([]uint32, buckets)
+	h.min = first
 }
 
 // Merge adds what other has counted.
@@ -58,8 +37,7 @@ func (h *Histogram) Merge(other *Histogram) {
 		return
 	}
 	if h.counts == nil {
-		h.counts = make([]uint32, buckets)
-		h.min = other.min
+		h.allocate(other.min)
 	}
 	for i, n := range other.counts {
 		h.counts[i] += n
@@ -72,26 +50,31 @@ func (h *Histogram) Merge(other *Histogram) {
 // Count is the number of durations.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Min is the shortest of them.
+// Min is the shortest of them, exactly.
 func (h *Histogram) Min() time.Duration { return h.min }
 
-// Max is the longest.
+// Max is the longest, exactly.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Mean is their mean, exact.
+// Mean is their mean, exactly but for the rounding.
 func (h *Histogram) Mean() time.Duration {
 	if h.count == 0 {
 		return 0
 	}
-	return time.Duration(h.sum / float64(h.count))
+	return time.Duration(math.Round(h.sum / float64(h.count)))
 }
 
-// Quantile returns the duration that a part q of all is not longer than: Quantile(0.99) is the 99th percentile.
+// Quantile returns the shortest duration that at least a part q of all is not longer than: Quantile(0.99) is the 99th
+// percentile. Quantile(0) is the shortest of all, Quantile(1) the longest.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.count == 0 {
 		return 0
 	}
-	rank := uint64(q*float64(h.count-1)) + 1
+	if q <= 0 {
+		return h.min
+	}
+	// The part is taken a hair smaller: 0.07*100 is a hair more than 7 in binary, but the seventh is meant.
+	rank := uint64(math.Ceil(q * float64(h.count) * (1 - 1e-12)))
 	var seen uint64
 	for i, n := range h.counts {
 		if seen += uint64(n); seen >= rank {
