@@ -2,7 +2,10 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -12,32 +15,69 @@ import (
 // patience is how long a worker whose parent is gone waits for its scenario to notice.
 const patience = 5 * time.Second
 
-// Main is the main function of a worker: it serves standard input and output until the input ends, and returns the exit
-// status.
-func Main(scenarios []bench.Scenario) int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	input := &ending{reader: os.Stdin, ended: func() {
-		// A scenario that does not listen to its context must not keep the process alive.
-		time.AfterFunc(patience, func() { os.Exit(1) })
-	}}
-	if err := Serve(ctx, scenarios, input, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+const usage = `%s runs scenarios of the comparison for one side.
+
+  %[1]s                      read requests from standard input, one line of JSON each; this is how bench uses it
+  %[1]s -list                what there is
+  %[1]s [flags] SCENARIO...  run scenarios once and print what they found
+
+Flags:
+`
+
+// Main is the main function of a worker, and returns its exit status. Without arguments it serves standard input and
+// output until the input ends; with the names of scenarios it runs these, for somebody who wants to look at one alone or
+// to see its profile.
+func Main(scenarios []bench.Scenario, arguments []string) int {
+	err := runMain(scenarios, arguments)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	default:
+		fmt.Fprintln(os.Stderr, "Error:", err)
 		return 1
 	}
-	return 0
 }
 
-// ending is a reader that says when it has come to its end.
-type ending struct {
-	reader *os.File
-	ended  func()
-}
-
-func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.reader.Read(p)
-	if err != nil {
-		e.ended()
+func runMain(scenarios []bench.Scenario, arguments []string) error {
+	flags := flag.NewFlagSet(arguments[0], flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), usage, flags.Name())
+		flags.PrintDefaults()
 	}
-	return n, err
+	var alone solo
+	list := flags.Bool("list", false, "print the names of the scenarios")
+	flags.StringVar(&alone.effort, "effort", bench.Full.String(), "how much work to do: full or quick")
+	flags.IntVar(&alone.rounds, "rounds", 1, "how often to do it; the profile is of all rounds together")
+	flags.StringVar(&alone.cpuProfile, "cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
+	flags.StringVar(&alone.memProfile, "memprofile", "", "write a profile of all allocations to this `file`")
+	if err := flags.Parse(arguments[1:]); err != nil {
+		return err
+	}
+	switch {
+	case *list:
+		for _, s := range scenarios {
+			fmt.Println(s.Name)
+		}
+		return nil
+	case flags.NArg() > 0:
+		return alone.run(context.Background(), os.Stdout, scenarios, flags.Args())
+	default:
+		return Serve(context.Background(), scenarios, endOfParent(os.Stdin), os.Stdout)
+	}
 }
+
+// endOfParent passes on what is read, and at the end of it gives the process a few seconds: a scenario that does not
+// listen to its context must not outlive whoever asked for it.
+func endOfParent(input io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := input.Read(p)
+		if err != nil {
+			time.AfterFunc(patience, func() { os.Exit(1) })
+		}
+		return n, err
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"slices"
 
 	"orrery/internal/bench"
 )
@@ -14,16 +16,11 @@ import (
 // Serve answers requests, one a line, until the input ends: then it stops a scenario that is running and returns nil. It
 // returns the context's error if that ended first, and then leaves a goroutine behind that ends with the input.
 func Serve(ctx context.Context, scenarios []bench.Scenario, in io.Reader, out io.Writer) error {
+	if err := checkNames(scenarios); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	byName := make(map[string]bench.Scenario, len(scenarios))
-	for _, s := range scenarios {
-		if _, twice := byName[s.Name]; twice {
-			return fmt.Errorf("two scenarios are called %s", s.Name)
-		}
-		byName[s.Name] = s
-	}
-
 	lines := make(chan []byte)
 	ended := make(chan error, 1)
 	go func() {
@@ -35,11 +32,11 @@ func Serve(ctx context.Context, scenarios []bench.Scenario, in io.Reader, out io
 	for {
 		select {
 		case line := <-lines:
-			reply := run(ctx, byName, line)
+			answer := reply(ctx, scenarios, line)
 			if ctx.Err() != nil {
 				continue
 			}
-			if err := encoder.Encode(reply); err != nil {
+			if err := encoder.Encode(answer); err != nil {
 				return fmt.Errorf("answering: %w", err)
 			}
 		case err := <-ended:
@@ -69,28 +66,58 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
 	return scanner.Err()
 }
 
-func run(ctx context.Context, byName map[string]bench.Scenario, line []byte) answer {
+// reply does what a line asks for.
+func reply(ctx context.Context, scenarios []bench.Scenario, line []byte) answer {
 	var asked request
 	if err := json.Unmarshal(line, &asked); err != nil {
 		return answer{Error: fmt.Sprintf("not a request: %v", err)}
+	}
+	if asked.List {
+		var list []listed
+		for _, s := range scenarios {
+			list = append(list, listed{Name: s.Name, Fresh: s.Fresh})
+		}
+		return answer{Scenarios: list}
 	}
 	effort, err := parseEffort(asked.Effort)
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
-	scenario, ok := byName[asked.Scenario]
-	if !ok {
-		return answer{Error: fmt.Sprintf("there is no scenario %q here", asked.Scenario)}
-	}
-	if !scenario.Fresh {
-		collect()
-	}
-	outcome, err := scenario.Run(ctx, effort, nil)
-	collect()
+	outcome, err := run(ctx, scenarios, asked.Scenario, effort)
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
 	return answer{Outcome: &outcome}
+}
+
+func run(ctx context.Context, scenarios []bench.Scenario, name string, effort bench.Effort) (bench.Outcome, error) {
+	i := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
+	if i < 0 {
+		return bench.Outcome{}, fmt.Errorf("there is no scenario %q here", name)
+	}
+	collect()
+	defer collect()
+	outcome, err := scenarios[i].Run(ctx, effort, nil)
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	for figure, value := range outcome.Figures {
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return bench.Outcome{}, fmt.Errorf("%s is %v", figure, value)
+		}
+	}
+	return outcome, nil
+}
+
+func checkNames(scenarios []bench.Scenario) error {
+	seen := make(map[string]bool, len(scenarios))
+	for _, s := range scenarios {
+		if seen[s.Name] {
+			return fmt.Errorf("two scenarios are called %s", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
 }
 
 // collect leaves nothing for the collector to do: the second cycle finishes the sweep of the first and frees what

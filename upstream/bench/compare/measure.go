@@ -1,10 +1,14 @@
 package compare
 
-import "orrery/internal/bench"
+import (
+	"math"
+
+	"orrery/internal/bench"
+)
 
 // Measure is a figure of a scenario, compared between two sides, and what is wanted of it.
 type Measure struct {
-	// Name is what the record of the measure is called: "queue/cycle ns/op".
+	// Name is what the record of the measure is called: "queue/cycle ns/op". No two measures have the same.
 	Name string
 	// Title says in a few words what it is: "Add, Get, Done: one goroutine".
 	Title string
@@ -19,10 +23,12 @@ type Measure struct {
 	// Kind says what Target is a bound of.
 	Kind   TargetKind
 	Target float64
+	// Grain is what figures are rounded to. Counts of allocations need it: the runtime allocates a little on its own.
+	Grain float64
 	// Quick measures are part of the guard that runs with every change.
 	Quick bool
-	// How says how it was measured, in a sentence or two of Markdown for the page.
-	How string
+	// Proofs of the two sides need not be the same, because the measure compares different work on purpose.
+	Different bool
 }
 
 // TargetKind says what the target of a measure bounds.
@@ -36,3 +42,42 @@ const (
 	// None is a measure that is shown without a target.
 	None TargetKind = "none"
 )
+
+func (m Measure) entrants() (ours, theirs entrant) {
+	ours = entrant{side: Ours, scenario: m.Scenario}
+	theirs = entrant{side: m.Against, scenario: m.Other}
+	if theirs.side == "" {
+		theirs.side = Theirs
+	}
+	if theirs.scenario == "" {
+		theirs.scenario = m.Scenario
+	}
+	return ours, theirs
+}
+
+func (m Measure) rounded(value float64) float64 {
+	if m.Grain == 0 {
+		return value
+	}
+	return math.Round(value/m.Grain) * m.Grain
+}
+
+// reached tells whether a ratio or a value is at least as good as a bound.
+func (m Measure) reached(got, bound float64) bool {
+	if m.Better == bench.Higher {
+		return got >= bound
+	}
+	return got <= bound
+}
+
+// guard returns the bound that a change must not break: half as good as the target.
+func (m Measure) guard() float64 {
+	switch {
+	case m.Better == bench.Higher:
+		return m.Target / 2
+	case m.Target == 0:
+		return 0.5 // of an allocation
+	default:
+		return m.Target * 2
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/upstream/bench/compare"
+)
+
+// limit is how long one side may take for one scenario before it is taken for hung.
+const limit = 3 * time.Minute
+
+func list(w io.Writer) error {
+	for _, m := range slices.Concat(compare.Measures(), compare.Extras()) {
+		if _, err := fmt.Fprintf(w, "%-60s %s\n", m.Name, m.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measures are those that were asked for.
+func (o *options) measures() ([]compare.Measure, error) {
+	measures := compare.Measures()
+	switch {
+	case o.quick:
+		measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return !m.Quick })
+	case !o.aa:
+		measures = append(measures, compare.Extras()...)
+	}
+	if o.only == "" {
+		return measures, nil
+	}
+	return compare.Only(measures, strings.Split(o.only, ","))
+}
+
+// compare measures, prints a table, and writes what was asked for.
+func (o *options) compare(ctx context.Context) (err error) {
+	measures, err := o.measures()
+	if err != nil {
+		return err
+	}
+	if o.programs == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		o.programs = filepath.Dir(self)
+	}
+	screen := newConsole()
+	defer screen.close()
+	runners := newRunners(o.programs, o.aa, screen.say)
+	defer func() { err = errors.Join(err, runners.stop()) }()
+	if warning := compare.Busy(); warning != "" {
+		screen.say("%s", warning)
+	}
+
+	machine := compare.ThisMachine()
+	records, err := compare.Run(ctx, runners, compare.Config{
+		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Observer: screen,
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	screen.close()
+	results := compare.NewResults(machine, records)
+	if tableErr := results.WriteTable(os.Stdout); tableErr != nil {
+		return errors.Join(err, tableErr)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("some measures could not be taken, so nothing was written:\n%w", err)
+	case o.quick:
+		if err := o.write(results); err != nil {
+			return err
+		}
+		return o.guard(ctx, runners, measures, records)
+	default:
+		return o.write(results)
+	}
+}
+
+// guard fails if a measure is not half as good as its target, twice: the second time with twice the rounds.
+func (o *options) guard(ctx context.Context, runners *runners, measures []compare.Measure, records []compare.Record) error {
+	suspects := compare.Broken(measures, records)
+	if len(suspects) == 0 {
+		fmt.Println("No measure is worse than half of its target.")
+		return nil
+	}
+	again := slices.DeleteFunc(slices.Clone(measures), func(m compare.Measure) bool {
+		return !slices.ContainsFunc(suspects, func(b compare.Breach) bool { return b.Name == m.Name })
+	})
+	screen := newConsole()
+	defer screen.close()
+	for _, b := range suspects {
+		screen.say("%s; measuring it again", b.Text)
+	}
+	records, err := compare.Run(ctx, runners, compare.Config{
+		Measures: again, Rounds: 2 * o.rounds, Effort: o.effort(), Limit: limit, Observer: screen,
+	})
+	if err != nil {
+		return err
+	}
+	broken := compare.Broken(again, records)
+	if len(broken) == 0 {
+		return nil
+	}
+	var problems []error
+	for _, b := range broken {
+		problems = append(problems, errors.New(b.Text))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"orrery/internal/bench"
+)
+
+// options are the flags.
+type options struct {
+	only     string
+	rounds   int
+	quick    bool
+	aa       bool
+	list     bool
+	render   bool
+	jsonFile string
+	page     string
+	programs string
+}
+
+const usage = `bench compares this project with client-go. Both do the same work in turns, A B, B A, A B, each in a process
+of its own, and prove that they did it; what counts is the ratio of their medians and what the rounds say of it.
+
+  bench                     everything: a quarter of an hour on two cores
+  bench -only queue/cycle   one scenario, or a group of them (queue), or one measure ("queue/cycle ns/op")
+  bench -quick              less work and three rounds: fails if something is not half as good as its target
+  bench -aa                 ours against ours: what this machine makes of no difference at all
+  bench -render             the page once more, from the figures of the last time
+
+"make bench" and "make bench-quick" build what this needs and run it. Leave the machine alone meanwhile.
+
+How to read the table: ratio is ours divided by theirs; rounds are the least and the greatest ratio of any round. A
+ratio whose rounds do not all lie on the same side of 1 is called "no difference". The exit status is 0 unless something
+could not be run, or, with -quick, is not half as good as its target.
+
+Flags:
+`
+
+func parse(arguments []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
+	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 3")
+	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and half of a target is good enough")
+	flags.BoolVar(&o.aa, "aa", false, "compare ours with ours, to see the noise")
+	flags.BoolVar(&o.list, "list", false, "print what can be compared")
+	flags.BoolVar(&o.render, "render", false, "measure nothing: write the page from -json")
+	flags.StringVar(&o.jsonFile, "json", "", "write the records to this `file`: build/bench.json when everything is compared, none otherwise")
+	flags.StringVar(&o.page, "page", "", "write benchmarks.md and its pictures into this `directory`: docs when everything is compared, none otherwise")
+	flags.StringVar(&o.programs, "programs", "", "the `directory` with bench-ours, bench-theirs, orrery and controlplane: default is where bench is")
+	if err := flags.Parse(arguments[1:]); err != nil {
+		return o, err
+	}
+	return o, o.complete(flags.Args())
+}
+
+// complete checks the flags and fills in what depends on others.
+func (o *options) complete(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("%q is not a flag; did you mean -only %s?", rest[0], strings.Join(rest, ","))
+	}
+	if o.rounds < 0 {
+		return fmt.Errorf("-rounds %d: there are no fewer than one", o.rounds)
+	}
+	if o.rounds == 0 {
+		o.rounds = 5
+		if o.quick {
+			o.rounds = 3
+		}
+	}
+	everything := !o.quick && !o.aa && o.only == ""
+	if o.page != "" && !everything {
+		return errors.New("-page: the page is about everything; without -quick, -aa and -only")
+	}
+	if everything {
+		if o.jsonFile == "" {
+			o.jsonFile = filepath.Join("build", "bench.json")
+		}
+		if o.page == "" {
+			o.page = "docs"
+		}
+	}
+	return nil
+}
+
+func (o *options) effort() bench.Effort {
+	if o.quick {
+		return bench.Quick
+	}
+	return bench.Full
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/worker"
+	"orrery/upstream/bench/compare"
+	"orrery/upstream/bench/deletion"
+)
+
+// runners sends each scenario to who can run it: a worker process, or a control plane that is started when it is first
+// needed.
+type runners struct {
+	programs string
+	say      func(format string, arguments ...any)
+	aa       bool
+	workers  *compare.Workers
+	deletion *deletion.Runner
+}
+
+// newRunners needs the directory of the programs. With aa every side is ours, still in a process of its own.
+func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
+	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
+	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
+	priority := theirs
+	priority.Args = []string{"priority"}
+	if aa {
+		theirs, priority = ours, ours
+	}
+	ours.Side, theirs.Side, priority.Side = string(compare.Ours), string(compare.Theirs), string(compare.Priority)
+	return &runners{programs: programs, say: say, aa: aa, workers: compare.NewWorkers(map[compare.Side]worker.Command{
+		compare.Ours: ours, compare.Theirs: theirs, compare.Priority: priority,
+	})}
+}
+
+// Run lets a side do a scenario.
+func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	if !strings.HasPrefix(scenario, "deletion/") {
+		return r.workers.Run(ctx, side, scenario, effort)
+	}
+	// The workers hold memory that a control plane can use.
+	r.workers.Stop()
+	if r.aa {
+		side = compare.Ours
+	}
+	if r.deletion == nil {
+		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
+		started, err := deletion.Start(ctx, deletion.Config{
+			Orrery:       filepath.Join(r.programs, "orrery"),
+			ControlPlane: filepath.Join(r.programs, "controlplane"),
+		})
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		r.deletion = started
+	}
+	return r.deletion.Run(ctx, side, scenario, effort)
+}
+
+// stop ends everything that was started.
+func (r *runners) stop() error {
+	r.workers.Stop()
+	if r.deletion == nil {
+		return nil
+	}
+	err := r.deletion.Stop()
+	r.deletion = nil
+	if err != nil {
+		return errors.Join(errors.New("stopping the control plane"), err)
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+// Command ours is this project's side of the comparison. It links nothing of the original.
+package main
+
+import (
+	"os"
+
+	"orrery/internal/bench/syncbench"
+	"orrery/internal/bench/worker"
+	"orrery/upstream/bench/ours"
+)
+
+func main() {
+	syncbench.ServeIfAsked()
+	os.Exit(worker.Main(ours.Scenarios(), os.Args))
+}

@@ -1,0 +1,67 @@
+package compare
+
+import (
+	"strings"
+
+	"orrery/internal/bench"
+)
+
+// ratio makes a measure of which less is better. Its name is the scenario, a space and the figure.
+func ratio(name, title, unit string, target float64) Measure {
+	scenario, figure, _ := strings.Cut(name, " ")
+	return Measure{
+		Name: name, Title: title, Scenario: scenario, Figure: figure, Unit: unit,
+		Better: bench.Lower, Kind: Ratio, Target: target, Against: Theirs,
+	}
+}
+
+// perOp makes a measure of the time of an operation.
+func perOp(scenario, title string, target float64) Measure {
+	return ratio(scenario+" ns/op", title, "ns/op", target)
+}
+
+// higher makes a measure of which more is better.
+func higher(name, title, unit string, target float64) Measure {
+	m := ratio(name, title, unit, target)
+	m.Better = bench.Higher
+	return m
+}
+
+// value makes a measure whose target is for our figure itself.
+func value(name, title, unit string, target float64) Measure {
+	m := ratio(name, title, unit, target)
+	m.Kind = Value
+	return m
+}
+
+func (m Measure) quick() Measure {
+	m.Quick = true
+	return m
+}
+
+func (m Measure) grain(grain float64) Measure {
+	m.Grain = grain
+	return m
+}
+
+// of takes the figure from another scenario than the one that the measure is named for.
+func (m Measure) of(scenario string) Measure {
+	m.Scenario = scenario
+	return m
+}
+
+func (m Measure) shown() Measure {
+	m.Kind, m.Target, m.Quick = None, 0, false
+	return m
+}
+
+// isOf tells whether the measure belongs to a group: "queue", "queue/cycle".
+func (m Measure) isOf(group string) bool {
+	return m.Scenario == group || strings.HasPrefix(m.Scenario, group+"/")
+}
+
+// title is the scenario that the name of the measure begins with. For most it is the one that is run.
+func (m Measure) title() string {
+	scenario, _, _ := strings.Cut(m.Name, " ")
+	return scenario
+}

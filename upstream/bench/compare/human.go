@@ -1,0 +1,80 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/report"
+)
+
+// human writes a figure with its unit, as short as it can be: "83.1 ns", "1.2 M/s".
+func human(value float64, unit string) string {
+	switch unit {
+	case "ns", "ns/op", "ns/event":
+		return report.Human(value, bench.Nanoseconds)
+	case "ms":
+		return report.Human(value*1e6, bench.Nanoseconds)
+	case "s":
+		return report.Human(value, bench.Seconds)
+	case "B/op":
+		return report.Human(value, bench.Bytes)
+	case "MiB":
+		return report.Human(value*(1<<20), bench.Bytes)
+	case "1/s":
+		return report.Human(value, bench.PerSecond)
+	case "allocs/op", "allocs/event":
+		return report.Human(value, bench.Count) + " allocs"
+	default:
+		return report.Human(value, bench.Count) + " " + unit
+	}
+}
+
+// times writes a ratio: two digits that matter, and no more than three behind the point.
+func times(ratio float64) string {
+	switch size := math.Abs(ratio); {
+	case size >= 100:
+		return grouped(ratio)
+	case size >= 10:
+		return strconv.FormatFloat(ratio, 'f', 1, 64)
+	case size >= 0.095 || size == 0:
+		return strconv.FormatFloat(ratio, 'f', 2, 64)
+	default:
+		return strconv.FormatFloat(ratio, 'f', 3, 64)
+	}
+}
+
+// grouped writes a large number with commas.
+func grouped(value float64) string {
+	digits := strconv.FormatFloat(math.Round(math.Abs(value)), 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if value < 0 {
+		return "-" + digits
+	}
+	return digits
+}
+
+// wanted writes what the target of a record is: "≤ 0.25", "≥ 1,000", "≤ 2 allocs".
+func wanted(r Record) string {
+	sign := "≤ "
+	if r.Better == bench.Higher {
+		sign = "≥ "
+	}
+	switch r.TargetKind {
+	case Ratio:
+		return sign + times(r.Target)
+	case Value:
+		return sign + human(r.Target, r.Unit)
+	default:
+		return ""
+	}
+}
+
+// reach writes the ratios of the rounds: "0.21–0.26".
+func reach(r Record) string { return times(r.Low) + "–" + times(r.High) }
+
+// percent writes a spread.
+func percent(spread float64) string { return fmt.Sprintf("%.0f %%", spread*100) }

@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/worker"
+)
+
+// Workers is the Runner of all scenarios that run in a worker process. The process of a side is started when it is first
+// needed. Its methods must not be called at the same time.
+type Workers struct {
+	commands map[Side]worker.Command
+	running  map[Side]*worker.Process
+}
+
+// NewWorkers returns a Runner with these programs. Whoever makes it calls Stop.
+func NewWorkers(commands map[Side]worker.Command) *Workers {
+	return &Workers{commands: commands, running: make(map[Side]*worker.Process)}
+}
+
+// Run lets the worker of a side do the scenario.
+func (w *Workers) Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	process, err := w.process(ctx, side)
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	return process.Run(ctx, scenario, effort)
+}
+
+func (w *Workers) process(ctx context.Context, side Side) (*worker.Process, error) {
+	if process := w.running[side]; process != nil {
+		return process, nil
+	}
+	command, ok := w.commands[side]
+	if !ok {
+		return nil, fmt.Errorf("there is no worker for %s", side)
+	}
+	process, err := worker.Start(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	w.running[side] = process
+	return process, nil
+}
+
+// Stop ends the workers and returns when they are gone.
+func (w *Workers) Stop() {
+	for side, process := range w.running {
+		process.Stop()
+		delete(w.running, side)
+	}
+}

@@ -1,0 +1,17 @@
+package ours
+
+import (
+	"slices"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/queuebench"
+	"orrery/internal/bench/syncbench"
+)
+
+// Scenarios returns the work that this project's gears do in the comparison.
+func Scenarios() []bench.Scenario {
+	return slices.Concat(
+		queuebench.Scenarios(queuebench.Orrery()),
+		syncbench.Scenarios(syncbench.Orrery()),
+	)
+}
