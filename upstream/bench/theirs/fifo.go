@@ -1,0 +1,104 @@
+package theirs
+
+import (
+	"errors"
+
+	"k8s.io/client-go/tools/cache"
+
+	"orrery/internal/bench/fifobench"
+)
+
+// FIFO is client-go's DeltaFIFO in front of client-go's store.
+func FIFO() fifobench.Subject {
+	return fifobench.Of(fifobench.Gear[object]{
+		Name:      "client-go",
+		NewObject: newObject,
+		Number:    number,
+		NewQueue: func(known []object) (fifobench.Queue[object], error) {
+			store := newIndexer()
+			return deltaFIFO{cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
+				KnownObjects:          store,
+				EmitDeltaTypeReplaced: true, // as the informer does
+			})}, store.Replace(boxed(known), "1")
+		},
+	})
+}
+
+type deltaFIFO struct{ *cache.DeltaFIFO }
+
+func (f deltaFIFO) Add(obj object) error { return f.DeltaFIFO.Add(obj) }
+
+func (f deltaFIFO) Replace(objects []object, resourceVersion string) error {
+	return f.DeltaFIFO.Replace(boxed(objects), resourceVersion)
+}
+
+func (f deltaFIFO) Pop(see func(obj object, deleted bool)) error {
+	_, err := f.DeltaFIFO.Pop(func(popped any, _ bool) error {
+		for _, d := range popped.(cache.Deltas) {
+			seeDelta(d, see)
+		}
+		return nil
+	})
+	return closed(err)
+}
+
+// RealFIFO is the queue that client-go's informers use now: in order, without merging, with a consumer that takes
+// batches. A list is one item in it; the consumer compares it with the store.
+func RealFIFO() fifobench.Subject {
+	return fifobench.Of(fifobench.Gear[object]{
+		Name:      "client-go RealFIFO",
+		NewObject: newObject,
+		Number:    number,
+		NoRelist:  true,
+		NewQueue: func([]object) (fifobench.Queue[object], error) {
+			return realFIFO{cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
+				KeyFunction: cache.MetaNamespaceKeyFunc,
+				// The defaults of an informer's feature gates.
+				AtomicEvents:          true,
+				UnlockWhileProcessing: true,
+				EmitDeltaTypeBookmark: true,
+			})}, nil
+		},
+	})
+}
+
+type realFIFO struct{ *cache.RealFIFO }
+
+func (f realFIFO) Add(obj object) error { return f.RealFIFO.Add(obj) }
+
+func (f realFIFO) Replace(objects []object, resourceVersion string) error {
+	return f.RealFIFO.Replace(boxed(objects), resourceVersion)
+}
+
+func (f realFIFO) Pop(see func(obj object, deleted bool)) error {
+	return closed(f.PopBatch(
+		func(batch []cache.Delta, _ bool) error {
+			for _, d := range batch {
+				seeDelta(d, see)
+			}
+			return nil
+		},
+		func(popped any, _ bool) error {
+			for _, d := range popped.(cache.Deltas) {
+				seeDelta(d, see)
+			}
+			return nil
+		},
+	))
+}
+
+// seeDelta takes the object out of a delta.
+func seeDelta(d cache.Delta, see func(obj object, deleted bool)) {
+	content := d.Object
+	if tombstone, buried := content.(cache.DeletedFinalStateUnknown); buried {
+		content = tombstone.Obj
+	}
+	see(content.(object), d.Type == cache.Deleted)
+}
+
+func closed(err error) error {
+	if errors.Is(err, cache.ErrFIFOClosed) {
+		return fifobench.ErrClosed
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package theirs
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"orrery/internal/bench/pods"
+	"orrery/internal/bench/storebench"
+)
+
+// object is what the queues and stores hold: the head of a pod.
+type object = *metav1.PartialObjectMetadata
+
+// newObject is pods.Pod.Metadata for the original's type.
+func newObject(p pods.Pod) object {
+	return &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       strings.Clone(p.Namespace),
+			Name:            strings.Clone(p.Name),
+			UID:             types.UID(p.UID()),
+			ResourceVersion: p.ResourceVersion(),
+			Generation:      p.Number,
+			Labels:          pods.Labels,
+			Annotations:     p.Annotations(),
+		},
+	}
+}
+
+func number(obj object) int64 { return obj.Generation }
+
+func boxed(objects []object) []any {
+	all := make([]any, len(objects))
+	for i, obj := range objects {
+		all[i] = obj
+	}
+	return all
+}
+
+func newIndexer() cache.Indexer {
+	return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+}
+
+// Store is client-go's store with an index by namespace.
+func Store() storebench.Subject {
+	return storebench.Of(storebench.Gear[object]{
+		Name:      "client-go",
+		NewObject: newObject,
+		Number:    number,
+		NewStore:  func() storebench.Store[object] { return store{newIndexer()} },
+	})
+}
+
+type store struct{ cache.Indexer }
+
+func (s store) Replace(objects []object, resourceVersion string) error {
+	return s.Indexer.Replace(boxed(objects), resourceVersion)
+}
+
+func (s store) Update(obj object) error { return s.Indexer.Update(obj) }
+
+func (s store) Get(key string) (object, bool) {
+	stored, exists, err := s.GetByKey(key)
+	if !exists || err != nil {
+		return nil, false
+	}
+	return stored.(object), true
+}
+
+func (s store) List() int { return len(s.Indexer.List()) }
+
+func (s store) ByIndex(namespace string) (int, error) {
+	found, err := s.Indexer.ByIndex(cache.NamespaceIndex, namespace)
+	return len(found), err
+}
+
+// Iterate goes by way of a list: there is no other.
+func (s store) Iterate() int {
+	n := 0
+	for _, stored := range s.Indexer.List() {
+		if stored.(object) != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (s store) Each(see func(object)) {
+	for _, stored := range s.Indexer.List() {
+		see(stored.(object))
+	}
+}
+
+func (s store) EachIn(namespace string, see func(object)) error {
+	found, err := s.Indexer.ByIndex(cache.NamespaceIndex, namespace)
+	for _, stored := range found {
+		see(stored.(object))
+	}
+	return err
+}
