@@ -9,7 +9,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build demo try test race cover fuzz e2e conformance contract lint fmt clean
+.PHONY: help build demo try test race cover fuzz e2e conformance contract bench bench-quick lint fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -64,6 +64,16 @@ e2e: build ## real control plane: scenarios, official conformance specs, contrac
 conformance: build ## only the official conformance specs for namespaces
 	@echo "==> running the official conformance specs for namespaces"
 	$(MAKE) -C upstream conformance
+
+bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (a quarter of an hour; ONLY=queue/cycle for one of them)
+	@echo "==> comparing with client-go (a quarter of an hour; leave the machine alone meanwhile)"
+	$(MAKE) -C upstream bench-programs
+	bin/bench $(if $(ONLY),-only '$(ONLY)')
+
+bench-quick: build ## guard the ratios to client-go: less work, and half of a target is good enough (two minutes)
+	@echo "==> guarding the ratios to client-go (two minutes)"
+	$(MAKE) -C upstream bench-programs
+	bin/bench -quick -json build/bench-quick.json
 
 lint: ## formatting of both modules, vet and staticcheck of the main one (e2e vets the other)
 	@echo "==> checking formatting"

@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,8 +29,9 @@ type Machine struct {
 // originals are the modules whose versions matter to a reader.
 var originals = []string{"k8s.io/client-go", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime"}
 
-// ThisMachine describes the machine as far as it lets itself be known.
-func ThisMachine() Machine {
+// ThisMachine describes the machine as far as it lets itself be known. The versions of the originals are those that these
+// programs were built from.
+func ThisMachine(programs ...string) Machine {
 	m := Machine{
 		Processor: field("/proc/cpuinfo", "model name"),
 		Cores:     runtime.NumCPU(),
@@ -43,16 +46,21 @@ func ThisMachine() Machine {
 		number, _, _ := strings.Cut(strings.TrimSpace(string(release)), "-")
 		m.System += ", Linux " + number
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			for _, original := range originals {
-				if module.Path == original {
-					m.Modules[original] = effective(module).Version
-				}
-			}
+	for _, program := range programs {
+		if info, err := buildinfo.ReadFile(program); err == nil {
+			m.note(info)
 		}
 	}
 	return m
+}
+
+// note takes the versions of the originals over.
+func (m *Machine) note(info *debug.BuildInfo) {
+	for _, module := range append(info.Deps, &info.Main) {
+		if slices.Contains(originals, module.Path) {
+			m.Modules[module.Path] = effective(module).Version
+		}
+	}
 }
 
 func effective(module *debug.Module) *debug.Module {

@@ -62,7 +62,7 @@ func (o *options) compare(ctx context.Context) (err error) {
 		screen.say("%s", warning)
 	}
 
-	machine := compare.ThisMachine()
+	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
 	records, err := compare.Run(ctx, runners, compare.Config{
 		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Observer: screen,
 	})
