@@ -38,8 +38,9 @@ func (c *consumer[T]) loop(see func(obj T, deleted bool)) error {
 		see(obj, deleted)
 		n++
 	}
+	pop := c.queue.Popper(count)
 	for {
-		switch err := c.queue.Pop(count); {
+		switch err := pop(); {
 		case errors.Is(err, ErrClosed):
 			return nil
 		case err != nil:

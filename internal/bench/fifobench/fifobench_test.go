@@ -105,8 +105,8 @@ type faulty struct {
 	fault func(obj object, deleted bool, see func(object, bool))
 }
 
-func (q faulty) Pop(see func(object, bool)) error {
-	return q.Queue.Pop(func(obj object, deleted bool) { q.fault(obj, deleted, see) })
+func (q faulty) Popper(see func(object, bool)) func() error {
+	return q.Queue.Popper(func(obj object, deleted bool) { q.fault(obj, deleted, see) })
 }
 
 func faultySubject(fault func(obj object, deleted bool, see func(object, bool))) Subject {

@@ -52,15 +52,18 @@ type deltas interface {
 
 type queue struct{ deltas }
 
-func (q queue) Pop(see func(obj object, deleted bool)) error {
-	_, err := q.deltas.Pop(func(_ string, d deltafifo.Deltas[object], _ bool) error {
+func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
+	process := func(_ string, d deltafifo.Deltas[object], _ bool) error {
 		for i := range d {
 			see(d[i].Object, d[i].Type == deltafifo.Deleted)
 		}
 		return nil
-	})
-	if errors.Is(err, deltafifo.ErrFIFOClosed) {
-		return ErrClosed
 	}
-	return err
+	return func() error {
+		_, err := q.Pop(process)
+		if errors.Is(err, deltafifo.ErrFIFOClosed) {
+			return ErrClosed
+		}
+		return err
+	}
 }

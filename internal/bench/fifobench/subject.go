@@ -38,14 +38,15 @@ type Queue[T any] interface {
 	Add(obj T) error
 	// Replace queues that these are all objects.
 	Replace(objects []T, resourceVersion string) error
-	// Pop waits for something and hands out what the queue hands out at once, oldest first: for an object that is
-	// gone the last known state of it and deleted. It returns ErrClosed when the queue is closed and empty.
-	Pop(see func(obj T, deleted bool)) error
+	// Popper returns a function that waits for something and shows what the queue hands out at once, oldest first:
+	// for an object that is gone the last known state of it and deleted. It returns ErrClosed when the queue is closed
+	// and empty.
+	Popper(see func(obj T, deleted bool)) (pop func() error)
 	// Close lets the queue run dry.
 	Close()
 }
 
-// ErrClosed is what Pop returns when there will be nothing more.
+// ErrClosed is what a popper returns when there will be nothing more.
 var ErrClosed = errors.New("fifobench: the queue is closed and empty")
 
 // Of makes a Subject.

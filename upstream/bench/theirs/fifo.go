@@ -32,14 +32,17 @@ func (f deltaFIFO) Replace(objects []object, resourceVersion string) error {
 	return f.DeltaFIFO.Replace(boxed(objects), resourceVersion)
 }
 
-func (f deltaFIFO) Pop(see func(obj object, deleted bool)) error {
-	_, err := f.DeltaFIFO.Pop(func(popped any, _ bool) error {
+func (f deltaFIFO) Popper(see func(obj object, deleted bool)) (pop func() error) {
+	process := func(popped any, _ bool) error {
 		for _, d := range popped.(cache.Deltas) {
 			seeDelta(d, see)
 		}
 		return nil
-	})
-	return closed(err)
+	}
+	return func() error {
+		_, err := f.Pop(process)
+		return closed(err)
+	}
 }
 
 // RealFIFO is the queue that client-go's informers use now: in order, without merging, with a consumer that takes
@@ -70,21 +73,20 @@ func (f realFIFO) Replace(objects []object, resourceVersion string) error {
 	return f.RealFIFO.Replace(boxed(objects), resourceVersion)
 }
 
-func (f realFIFO) Pop(see func(obj object, deleted bool)) error {
-	return closed(f.PopBatch(
-		func(batch []cache.Delta, _ bool) error {
-			for _, d := range batch {
-				seeDelta(d, see)
-			}
-			return nil
-		},
-		func(popped any, _ bool) error {
-			for _, d := range popped.(cache.Deltas) {
-				seeDelta(d, see)
-			}
-			return nil
-		},
-	))
+func (f realFIFO) Popper(see func(obj object, deleted bool)) (pop func() error) {
+	batch := func(batch []cache.Delta, _ bool) error {
+		for _, d := range batch {
+			seeDelta(d, see)
+		}
+		return nil
+	}
+	single := func(popped any, _ bool) error {
+		for _, d := range popped.(cache.Deltas) {
+			seeDelta(d, see)
+		}
+		return nil
+	}
+	return func() error { return closed(f.PopBatch(batch, single)) }
 }
 
 // seeDelta takes the object out of a delta.
