@@ -32,19 +32,19 @@ func newBatchPipe[T any](compactAfter int) *batchPipe[T] {
 	return p
 }
 
-func (p *batchPipe[T]) add(batch []notification[T]) (merged int) {
+func (p *batchPipe[T]) add(batch []notification[T]) (a added) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.finished {
-		return 0
+		return a
 	}
 	p.waiting = append(p.waiting, batch)
 	p.events += len(batch)
 	if p.compactAfter > 0 && p.events > p.limit {
-		merged = p.compactLocked()
+		a.merged = p.compactLocked()
 	}
 	p.wakeLocked()
-	return merged
+	return a
 }
 
 // compactLocked merges what waits. The next time is when it has doubled, so that the work for each event that comes
@@ -57,6 +57,9 @@ func (p *batchPipe[T]) compactLocked() (merged int) {
 	p.limit = max(p.compactAfter, 2*p.events)
 	return before - p.events
 }
+
+// release has nothing to do: add does not wait.
+func (p *batchPipe[T]) release() {}
 
 func (p *batchPipe[T]) finish() {
 	p.mu.Lock()

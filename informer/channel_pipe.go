@@ -35,16 +35,19 @@ func newChannelPipe[T any]() *channelPipe[T] {
 	}
 }
 
-func (p *channelPipe[T]) add(batch []notification[T]) (merged int) {
+func (p *channelPipe[T]) add(batch []notification[T]) added {
 	for _, n := range batch {
 		select {
 		case p.addCh <- n:
 		case <-p.finishCh:
-			return 0
+			return added{}
 		}
 	}
-	return 0
+	return added{}
 }
+
+// release has nothing to do: pop takes what run does not.
+func (p *channelPipe[T]) release() {}
 
 func (p *channelPipe[T]) finish() { p.finishOnce.Do(func() { close(p.finishCh) }) }
 

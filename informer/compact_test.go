@@ -165,7 +165,7 @@ func TestPipeCompactsWhatWaits(t *testing.T) {
 				n.kind = EventAdd
 			}
 			state[key] = n.obj
-			merged += p.add([]notification[*thing]{n})
+			merged += p.add([]notification[*thing]{n}).merged
 		}
 		change("first", 0)
 		synctest.Wait()

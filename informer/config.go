@@ -26,8 +26,11 @@ type Config[T Object] struct {
 	// errors of the reflector are told on its goroutine, which waits, the others on one of their own: two calls may
 	// overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
-	// Delivery chooses how events get to the handlers. The default is right unless you are comparing.
+	// Delivery chooses how events get to handlers that choose nothing themselves. Default: [Batching].
 	Delivery Delivery
+	// Capacity is how many events may wait for a handler with [Bounded] delivery that sets no capacity itself. Default:
+	// [DefaultCapacity].
+	Capacity int
 	// MutationDetector searches for code that changes objects of the store.
 	MutationDetector MutationDetectorConfig[T]
 
@@ -45,6 +48,9 @@ func (c Config[T]) withDefaults() Config[T] {
 		c.ResyncPeriod = max(c.ResyncPeriod, MinimumResyncPeriod)
 	} else {
 		c.ResyncPeriod = 0
+	}
+	if c.Delivery == 0 {
+		c.Delivery = Batching
 	}
 	c.MutationDetector = c.MutationDetector.withDefaults()
 	return c

@@ -25,6 +25,8 @@ type controller[T any] struct {
 	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) (waiting int)
 	// idle is called when the queue has been emptied, and at the latest after maxWaiting events.
 	idle func()
+	// release ends all waiting for handlers, so that idle returns. It is called at the end of ctx.
+	release func()
 	// failed is told of a panic that was survived.
 	failed func(err *ProcessError)
 }
@@ -40,8 +42,11 @@ const maxWaiting = 64
 
 // run blocks until ctx has ended and reflector and loop have stopped. The loop runs on the caller's goroutine.
 func (c *controller[T]) run(ctx context.Context) {
-	closeQueue := context.AfterFunc(ctx, c.queue.Close) // wakes a Pop that waits
-	defer closeQueue()
+	stop := context.AfterFunc(ctx, func() {
+		c.release()
+		c.queue.Close() // wakes a Pop that waits
+	})
+	defer stop()
 
 	var reflecting sync.WaitGroup
 	defer reflecting.Wait()

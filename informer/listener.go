@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ type listener[T any] struct {
 	handler      ResourceEventHandler[T]
 	registration *Registration
 	trace        *Trace
+	delivery     Delivery
 	pipe         pipe[T]
 
 	// joined is the number of events that the processor had accepted when the handler was added; those are in
@@ -27,6 +29,12 @@ type listener[T any] struct {
 	initial *initialContent[T]
 	// complete: the snapshot holds the whole initial list, no eventSynced is going to come.
 	complete bool
+
+	// feeding is held while events are put into the pipe, by a flush or by drain. A flush may wait for the handler
+	// meanwhile.
+	feeding sync.Mutex
+	next    uint64 // the number of the first event that was not put into the pipe
+	left    bool   // drain has put the last ones in
 
 	// resync is guarded by the processor's mutex.
 	resync resyncSchedule
@@ -38,6 +46,7 @@ type listener[T any] struct {
 	merged  atomic.Uint64 // events that were merged into others
 	handled atomic.Uint64 // callbacks that have returned, or panicked
 	panics  atomic.Uint64
+	waited  atomic.Int64  // nanoseconds that the processor has waited for the handler
 	peak    atomic.Uint64 // the greatest number of events that ever waited
 
 	// current is the event of the callback that is going on. It and onPanic belong to the goroutine.
@@ -48,9 +57,30 @@ type listener[T any] struct {
 // laggingFrom is the number of waiting events from which a listener reports that it falls behind.
 const laggingFrom = 1024
 
-// add queues the events of b that are meant for this listener. Called by one goroutine at a time.
+// add queues the events of b that are meant for this listener.
 func (l *listener[T]) add(b batch[T]) {
-	begin := b.indexFor(l)
+	l.feeding.Lock()
+	defer l.feeding.Unlock()
+	if !l.left {
+		l.addLocked(b)
+	}
+}
+
+// drain queues the rest, after which nothing follows. It does not wait for the handler, which may be the one that calls.
+func (l *listener[T]) drain(rest []batch[T]) {
+	l.pipe.release()
+	l.feeding.Lock()
+	defer l.feeding.Unlock()
+	for _, b := range rest {
+		l.addLocked(b)
+	}
+	l.left = true
+	l.pipe.finish()
+}
+
+func (l *listener[T]) addLocked(b batch[T]) {
+	begin := b.index(l.next)
+	l.next = max(l.next, b.first+uint64(len(b.events)))
 	if !b.mixed {
 		l.push(b.events[begin:], len(b.events)-begin)
 		return
@@ -77,9 +107,13 @@ func (l *listener[T]) push(events []notification[T], count int) {
 		return
 	}
 	added := l.added.Add(uint64(count))
-	if merged := uint64(l.pipe.add(events)); merged > 0 {
+	became := l.pipe.add(events)
+	if merged := uint64(became.merged); merged > 0 {
 		added = l.added.Add(-merged)
 		l.merged.Add(merged)
+	}
+	if became.waited > 0 {
+		l.blocked(became.waited)
 	}
 
 	pending, peak := added-l.handled.Load(), l.peak.Load()
@@ -95,6 +129,13 @@ func (l *listener[T]) push(events []notification[T], count int) {
 			l.trace.HandlerLagging(l.registration.info, int(pending))
 			return
 		}
+	}
+}
+
+func (l *listener[T]) blocked(waited time.Duration) {
+	l.waited.Add(int64(waited))
+	if l.trace != nil && l.trace.HandlerBlocked != nil {
+		l.trace.HandlerBlocked(l.registration.info, waited)
 	}
 }
 

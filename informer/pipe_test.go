@@ -12,11 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachPipe runs a test with both kinds of pipes, in a bubble, which ends only if they leave no goroutine.
-func eachPipe(t *testing.T, test func(t *testing.T, p pipe[*thing])) {
-	for _, d := range []Delivery{Batching, ChannelPair} {
+// deliveries are all kinds of pipes.
+var deliveries = []Delivery{Batching, ChannelPair, Bounded, Coalescing}
+
+// eachPipe runs a test with every kind of pipe, in a bubble, which ends only if they leave no goroutine. The bounded one
+// has room for capacity events.
+func eachPipe(t *testing.T, capacity int, test func(t *testing.T, p pipe[*thing])) {
+	for _, d := range deliveries {
 		t.Run(d.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, newPipe[*thing](d, 0)) })
+			synctest.Test(t, func(t *testing.T) { test(t, newPipe[*thing](pipeConfig{delivery: d, capacity: capacity})) })
 		})
 	}
 }
@@ -57,7 +61,7 @@ func keysFrom(first, n int) []string {
 }
 
 func TestPipeDeliversInOrder(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 16, func(t *testing.T, p pipe[*thing]) {
 		var s sink
 		go p.run(s.deliver)
 		for first := 0; first < 5000; {
@@ -74,7 +78,7 @@ func TestPipeDeliversInOrder(t *testing.T) {
 }
 
 func TestPipeNeverWaitsForItsReader(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 5000, func(t *testing.T, p pipe[*thing]) {
 		release := make(chan struct{})
 		var s sink
 		go p.run(func(n *notification[*thing]) {
@@ -92,7 +96,7 @@ func TestPipeNeverWaitsForItsReader(t *testing.T) {
 }
 
 func TestPipeStopDropsWhatWaits(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 5000, func(t *testing.T, p pipe[*thing]) {
 		release := make(chan struct{})
 		var s sink
 		done := make(chan struct{})
@@ -118,7 +122,7 @@ func TestPipeStopDropsWhatWaits(t *testing.T) {
 }
 
 func TestPipeFinishDeliversWhatWaits(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 5000, func(t *testing.T, p pipe[*thing]) {
 		var s sink
 		done := make(chan struct{})
 		go func() {
@@ -138,7 +142,7 @@ func TestPipeFinishDeliversWhatWaits(t *testing.T) {
 }
 
 func TestPipeStopCutsAFinishShort(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 5000, func(t *testing.T, p pipe[*thing]) {
 		var s sink
 		done := make(chan struct{})
 		go func() {
@@ -158,7 +162,7 @@ func TestPipeStopCutsAFinishShort(t *testing.T) {
 }
 
 func TestPipeThatIsStoppedBeforeItRuns(t *testing.T) {
-	eachPipe(t, func(t *testing.T, p pipe[*thing]) {
+	eachPipe(t, 5000, func(t *testing.T, p pipe[*thing]) {
 		p.stop()
 		p.add(numbered(0, 10))
 		var s sink

@@ -16,7 +16,6 @@ import (
 // order, except those that it does not want. There are no listeners after stop.
 type processor[T any] struct {
 	informer string
-	delivery Delivery
 	trace    *Trace
 
 	goroutines sync.WaitGroup // of the listeners, the removed ones included
@@ -27,6 +26,7 @@ type processor[T any] struct {
 	lastID    uint64
 	started   bool // listeners have goroutines
 	stopped   bool // there are not going to be any more listeners
+	released  bool // nobody waits for a handler any more
 	// checkPeriod is how often the reflector asks whether a resync is due; 0 is never.
 	checkPeriod time.Duration
 
@@ -34,7 +34,8 @@ type processor[T any] struct {
 	waiting  []notification[T] // appended and not yet flushed
 	lastSize int               // of the batch that was flushed last
 	mixed    bool              // waiting contains events that are not for every listener, or the mark
-	flushing bool              // somebody is in flush and is going to take what waits
+	flushing bool              // somebody is in flush
+	inFlight batch[T]          // what is being handed out
 	flushed  sync.Cond         // on mu; broadcast when flushing has become false
 	synced   bool              // eventSynced has been appended
 }
@@ -46,16 +47,16 @@ type batch[T any] struct {
 	mixed  bool
 }
 
-// indexFor is where the events begin that l has not seen in its snapshot.
-func (b *batch[T]) indexFor(l *listener[T]) int {
-	if l.joined <= b.first {
+// index is where the events begin that have that number or a greater one.
+func (b *batch[T]) index(number uint64) int {
+	if number <= b.first {
 		return 0
 	}
-	return int(min(l.joined-b.first, uint64(len(b.events))))
+	return int(min(number-b.first, uint64(len(b.events))))
 }
 
-func newProcessor[T any](informer string, delivery Delivery, checkPeriod time.Duration, trace *Trace) *processor[T] {
-	p := &processor[T]{informer: informer, delivery: delivery, checkPeriod: checkPeriod, trace: trace}
+func newProcessor[T any](informer string, checkPeriod time.Duration, trace *Trace) *processor[T] {
+	p := &processor[T]{informer: informer, checkPeriod: checkPeriod, trace: trace}
 	p.flushed.L = &p.mu
 	return p
 }
@@ -90,28 +91,34 @@ func (p *processor[T]) appendLocked(n notification[T]) {
 	p.mixed = p.mixed || n.sync || n.kind == eventSynced
 }
 
-// flush hands out what waits. It may be called from any goroutine; if another one is at it already that one
-// takes over what waits, and the order is kept.
+// flush hands out what waits and returns when that is done, whoever does it: the loop that feeds the processor must not
+// run ahead of a handler for which a flush has to wait. It may be called from any goroutine.
 func (p *processor[T]) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.flushing {
-		p.flushLocked()
+	for p.flushing {
+		p.flushed.Wait()
 	}
+	p.flushLocked()
 }
 
 // flushLocked returns with nothing waiting. In between it gives up the mutex.
 func (p *processor[T]) flushLocked() {
 	p.flushing = true
 	defer func() {
-		p.flushing = false
+		p.flushing, p.inFlight = false, batch[T]{}
 		p.flushed.Broadcast()
 	}()
 	for len(p.waiting) > 0 {
-		b := batch[T]{events: p.waiting, first: p.accepted - uint64(len(p.waiting)), mixed: p.mixed}
-		p.waiting, p.lastSize, p.mixed = nil, len(b.events), false
-		p.distributeUnlocked(b, p.listeners)
+		p.inFlight = p.waitingLocked()
+		p.waiting, p.lastSize, p.mixed = nil, len(p.waiting), false
+		p.distributeUnlocked(p.inFlight, p.listeners)
 	}
+}
+
+// waitingLocked is what waits, as a batch.
+func (p *processor[T]) waitingLocked() batch[T] {
+	return batch[T]{events: p.waiting, first: p.accepted - uint64(len(p.waiting)), mixed: p.mixed}
 }
 
 // distributeUnlocked gives up the mutex while it works, and takes it again even if a trace hook panics.
@@ -135,7 +142,7 @@ func (p *processor[T]) traceDistributed(b batch[T], listeners []*listener[T]) {
 		n := &b.events[i]
 		count := 0
 		for _, l := range listeners {
-			if i >= b.indexFor(l) && l.wants(n) {
+			if i >= b.index(l.joined) && l.wants(n) {
 				count++
 			}
 		}
@@ -152,6 +159,18 @@ func (p *processor[T]) start() {
 	p.started = true
 	for _, l := range p.listeners {
 		p.goroutines.Go(l.run)
+	}
+}
+
+// release makes the processor never again wait for a handler. It is called when the informer is told to end, which a
+// full buffer must not prevent.
+func (p *processor[T]) release() {
+	p.mu.Lock()
+	p.released = true
+	listeners := p.listeners
+	p.mu.Unlock()
+	for _, l := range listeners {
+		l.pipe.release()
 	}
 }
 

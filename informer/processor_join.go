@@ -16,6 +16,11 @@ type HandlerOptions struct {
 	// it is raised to the period in which the informer looks. An informer whose own period is zero never
 	// resyncs, whatever its handlers ask for.
 	ResyncPeriod time.Duration
+	// Delivery chooses how events get to this handler. Default: Config.Delivery.
+	Delivery Delivery
+	// Capacity is how many events may wait for this handler before the informer waits for it. It is for [Bounded] only.
+	// Default: Config.Capacity.
+	Capacity int
 	// CompactAfter bounds what a handler that is stuck costs: when more events than this wait for it, they are merged
 	// into one for each object, from the state that the handler was told last to the newest one. It skips states
 	// like a handler of a broken watch does; one that has to see every single change must not set it. Zero, the
@@ -53,9 +58,14 @@ func (p *processor[T]) newListenerLocked(h ResourceEventHandler[T], opts Handler
 		handler:      h,
 		registration: newRegistration(info, p),
 		trace:        p.trace,
-		pipe:         newPipe[T](p.delivery, opts.CompactAfter),
+		delivery:     opts.Delivery,
+		pipe:         newPipe[T](pipeConfig{delivery: opts.Delivery, capacity: opts.Capacity, compactAfter: opts.CompactAfter}),
 		joined:       p.accepted,
+		next:         p.accepted,
 		complete:     p.synced,
+	}
+	if p.released {
+		l.pipe.release()
 	}
 	l.onPanic = l.panicked
 	l.resync.requested = p.requestedPeriodLocked(opts.ResyncPeriod)
@@ -83,24 +93,18 @@ func (p *processor[T]) requestedPeriodLocked(wish time.Duration) time.Duration {
 // leave takes a listener out: it is given no further events. started tells whether it has a goroutine. A nil
 // listener means that it had left before, or that the processor has stopped.
 //
-// With drain the listener is given everything first that was appended before; for that it may have to wait for
-// the flush that is going on, which waits for no handler.
-func (p *processor[T]) leave(r *Registration, drain bool) (l *listener[T], started bool) {
+// rest is what was appended before and may not have been handed to the listener yet, for listener.drain. To wait for a
+// flush instead would not do: it may be waiting for a handler, and that for us.
+func (p *processor[T]) leave(r *Registration) (l *listener[T], started bool, rest []batch[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if drain {
-		for p.flushing {
-			p.flushed.Wait()
-		}
-		p.flushLocked()
-	}
 	i := slices.IndexFunc(p.listeners, func(l *listener[T]) bool { return l.registration == r })
 	if i < 0 {
-		return nil, p.started
+		return nil, p.started, nil
 	}
 	l = p.listeners[i]
 	p.listeners = slices.Concat(p.listeners[:i], p.listeners[i+1:])
-	return l, p.started
+	return l, p.started, []batch[T]{p.inFlight, p.waitingLocked()}
 }
 
 // registrations returns those of the listeners that have not left.

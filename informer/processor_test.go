@@ -3,6 +3,7 @@ package informer
 import (
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,7 +39,7 @@ func TestProcessorGivesEachListenerItsShare(t *testing.T) {
 		script := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"append", "append", "append", "sync", "flush", "join", "join due", "drain",
 		}), 1, 80).Draw(rt, "script")
-		delivery := rapid.SampledFrom([]Delivery{Batching, ChannelPair}).Draw(rt, "delivery")
+		delivery := rapid.SampledFrom(deliveries).Draw(rt, "delivery")
 		synctest.Test(t, func(t *testing.T) { playProcessor(t, delivery, script) })
 	})
 }
@@ -51,7 +52,7 @@ type member struct {
 }
 
 func playProcessor(t *testing.T, delivery Delivery, script []string) {
-	p := newProcessor[*thing]("test", delivery, time.Hour, nil)
+	p := newProcessor[*thing]("test", time.Hour, nil)
 	p.start()
 	var members, left []*member
 	for i, what := range script {
@@ -68,15 +69,15 @@ func playProcessor(t *testing.T, delivery Delivery, script []string) {
 		case "join", "join due":
 			m := &member{handler: &numbers{}, due: what == "join due"}
 			var err error
-			m.joined, err = p.join(m.handler, HandlerOptions{}, nothing)
+			m.joined, err = p.join(m.handler, HandlerOptions{Delivery: delivery, Capacity: 2}, nothing)
 			require.NoError(t, err)
 			m.joined.due.Store(m.due)
 			members = append(members, m)
 		case "drain":
 			if len(members) > 0 {
-				l, started := p.leave(members[0].joined.registration, true)
+				l, started, rest := p.leave(members[0].joined.registration)
 				require.True(t, started)
-				l.pipe.finish()
+				l.drain(rest)
 				left, members = append(left, members[0]), members[1:]
 			}
 		}
@@ -100,7 +101,7 @@ func playProcessor(t *testing.T, delivery Delivery, script []string) {
 // TestJoinBetweenAppendAndFlush: the snapshot of the new listener contains what waits for a flush.
 func TestJoinBetweenAppendAndFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProcessor[*thing]("test", Batching, 0, nil)
+		p := newProcessor[*thing]("test", 0, nil)
 		p.start()
 		first, second := &numbers{}, &numbers{}
 		_, err := p.join(first, HandlerOptions{}, nothing)
@@ -118,43 +119,40 @@ func TestJoinBetweenAppendAndFlush(t *testing.T) {
 	})
 }
 
-// TestFlushTakesOverFromOthers: a flush that meets another one returns at once, and the other hands out everything.
-func TestFlushTakesOverFromOthers(t *testing.T) {
+// TestFlushesFollowEachOther: a flush that meets another one waits for it, and the order is kept. A drain waits for none:
+// the other flush may be waiting for whoever drains.
+func TestFlushesFollowEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		p := newProcessor[*thing]("test", Batching, 0, &Trace{Distributed: func(_ EventKind, key string, _ int) {
+		p := newProcessor[*thing]("test", 0, &Trace{Distributed: func(_ EventKind, key string, _ int) {
 			if key == "1" {
 				<-release
 			}
 		}})
 		p.start()
-		h := &numbers{}
-		l, err := p.join(h, HandlerOptions{}, nothing)
+		leaves, stays := &numbers{}, &numbers{}
+		l, err := p.join(leaves, HandlerOptions{}, nothing)
 		require.NoError(t, err)
+		_, err = p.join(stays, HandlerOptions{}, nothing)
+		require.NoError(t, err)
+		var flushes sync.WaitGroup
 		p.append(event(1, false))
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.flush()
-		}()
+		flushes.Go(p.flush)
 		synctest.Wait()
 		p.append(event(2, false))
-		p.flush()
-		assert.Empty(t, h.got())
+		flushes.Go(p.flush)
+		synctest.Wait()
 
-		drained := make(chan struct{})
-		go func() {
-			defer close(drained)
-			p.leave(l.registration, true) // has to wait for the other one
-			l.pipe.finish()
-		}()
-		synctest.Wait()
-		assert.False(t, isClosed(drained))
+		_, _, rest := p.leave(l.registration)
+		l.drain(rest)
+		<-l.registration.ended
+		assert.Equal(t, []string{"1", "2"}, leaves.got())
+		assert.Empty(t, stays.got())
 		close(release)
-		<-done
-		<-drained
+		flushes.Wait()
 		synctest.Wait()
-		assert.Equal(t, []string{"1", "2"}, h.got())
+		assert.Equal(t, []string{"1", "2"}, leaves.got(), "nothing twice")
+		assert.Equal(t, []string{"1", "2"}, stays.got())
 		p.stop()
 	})
 }
@@ -166,7 +164,7 @@ func (*leaver) OnUpdate(_, _ *thing) { runtime.Goexit() }
 
 // TestNothingIsKeptForAHandlerThatLeft: nobody would ever empty its pipe.
 func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
-	p := newProcessor[*thing]("test", Batching, 0, nil)
+	p := newProcessor[*thing]("test", 0, nil)
 	p.start()
 	l, err := p.join(&leaver{}, HandlerOptions{}, nothing)
 	require.NoError(t, err)
@@ -180,7 +178,7 @@ func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
 }
 
 func TestEventsForNobodyAreNotKept(t *testing.T) {
-	p := newProcessor[*thing]("test", Batching, time.Hour, nil)
+	p := newProcessor[*thing]("test", time.Hour, nil)
 	assert.Zero(t, p.append(event(1, false)), "no listener")
 	_, err := p.join(&numbers{}, HandlerOptions{}, nothing)
 	require.NoError(t, err)
@@ -215,7 +213,7 @@ func TestResyncPeriods(t *testing.T) {
 		{"too fast", time.Minute, time.Millisecond, false, time.Second, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newProcessor[*thing]("test", Batching, c.check, nil)
+			p := newProcessor[*thing]("test", c.check, nil)
 			hour, err := p.join(&numbers{}, HandlerOptions{ResyncPeriod: time.Hour}, nothing)
 			require.NoError(t, err)
 			p.started = c.started

@@ -34,9 +34,7 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 	if s.IsStopped() {
 		return nil, ErrStopped
 	}
-	if opts.ResyncPeriod == 0 {
-		opts.ResyncPeriod = s.config.ResyncPeriod
-	}
+	opts = s.optionsWithDefaults(opts)
 	l, initial, err := s.joinHandler(h, opts)
 	if err != nil {
 		return nil, err
@@ -45,6 +43,19 @@ func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandl
 		s.config.Trace.HandlerAdded(l.registration.info, initial)
 	}
 	return l.registration, nil
+}
+
+func (s *SharedIndexInformer[T]) optionsWithDefaults(opts HandlerOptions) HandlerOptions {
+	if opts.ResyncPeriod == 0 {
+		opts.ResyncPeriod = s.config.ResyncPeriod
+	}
+	if opts.Delivery == 0 {
+		opts.Delivery = s.config.Delivery
+	}
+	if opts.Capacity <= 0 {
+		opts.Capacity = s.config.Capacity
+	}
+	return opts
 }
 
 func (s *SharedIndexInformer[T]) joinHandler(h ResourceEventHandler[T], opts HandlerOptions) (l *listener[T], initial int, err error) {
@@ -60,7 +71,7 @@ func (s *SharedIndexInformer[T]) joinHandler(h ResourceEventHandler[T], opts Han
 //
 // Removing a handler again does nothing. A registration of another informer gives [ErrForeignRegistration].
 func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
-	l, err := s.leave(r, false)
+	l, _, err := s.leave(r)
 	if l != nil {
 		l.stop()
 	}
@@ -86,12 +97,12 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Re
 // Called from a callback of the handler itself it returns [ErrInsideHandler] and the rest is still delivered. An
 // informer that stops meanwhile drops the rest, which is no error.
 func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
-	l, err := s.leave(r, true)
+	l, rest, err := s.leave(r)
 	if err != nil {
 		return err
 	}
 	if l != nil {
-		l.pipe.finish()
+		l.drain(rest)
 	}
 	err = r.waitEnded(ctx)
 	if l != nil && ctx.Err() != nil {
@@ -100,21 +111,21 @@ func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Conte
 	return err
 }
 
-// leave takes a handler out of the processor. A nil listener means that there is nothing left to end.
-func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*listener[T], error) {
+// leave takes a handler out of the processor. A nil listener means that there is nothing left to end; rest is for drain.
+func (s *SharedIndexInformer[T]) leave(r *Registration) (l *listener[T], rest []batch[T], err error) {
 	if r == nil || r.owner != any(s.processor) {
-		return nil, ErrForeignRegistration
+		return nil, nil, ErrForeignRegistration
 	}
-	l, started := s.processor.leave(r, drain)
+	l, started, rest := s.processor.leave(r)
 	if l == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if s.config.Trace != nil && s.config.Trace.HandlerRemoved != nil {
 		s.config.Trace.HandlerRemoved(r.info)
 	}
 	if !started {
 		l.end() // there is no goroutine that would do it
-		return nil, nil
+		return nil, nil, nil
 	}
-	return l, nil
+	return l, rest, nil
 }

@@ -71,7 +71,7 @@ func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *Share
 		}),
 		synced:            make(chan struct{}),
 		ended:             make(chan struct{}),
-		processor:         newProcessor[T](cfg.Name, cfg.Delivery, cfg.ResyncPeriod, cfg.Trace),
+		processor:         newProcessor[T](cfg.Name, cfg.ResyncPeriod, cfg.Trace),
 		failures:          newFailures(),
 		transform:         cfg.Transform,
 		watchErrorHandler: cfg.WatchErrorHandler,

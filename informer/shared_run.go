@@ -86,6 +86,7 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	cfg.WatchErrorHandler = s.watchErrorHandler
 	c := newController(queue, func() *Reflector[T] { return reflector.New(cfg) })
 	c.process, c.idle, c.failed = s.handleDeltas, s.processor.flush, s.failures.add
+	c.release = s.processor.release
 	return c
 }
 

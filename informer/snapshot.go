@@ -36,16 +36,20 @@ type Snapshot struct {
 type HandlerSnapshot struct {
 	HandlerInfo
 	HasSynced bool
+	Delivery  Delivery
 
 	// Pending is the number of events that the handler has not dealt with: its lag. The event that it is working
-	// on is counted, and so is what it has yet to be told from the store. There is no bound.
+	// on is counted, and so is what it has yet to be told from the store.
 	Pending int
 	// PeakPending is the greatest Pending there was.
 	PeakPending int
 	// Handled is the number of callbacks that have returned or panicked.
 	Handled uint64
-	// Merged is the number of events that were merged into others, see HandlerOptions.CompactAfter.
+	// Merged is the number of events that were merged into others, see HandlerOptions.CompactAfter and Coalescing.
 	Merged uint64
+	// Blocked is for how long the informer has waited for the handler to make room, see Bounded. A wait that is going on
+	// is not counted yet.
+	Blocked time.Duration
 	// Panics is the number of callbacks that panicked and were survived.
 	Panics uint64
 
@@ -89,10 +93,12 @@ func (l *listener[T]) snapshotLocked() HandlerSnapshot {
 	s := HandlerSnapshot{
 		HandlerInfo:  l.registration.info,
 		HasSynced:    l.registration.HasSynced(),
+		Delivery:     l.delivery,
 		Pending:      l.pending(),
 		PeakPending:  int(l.peak.Load()),
 		Handled:      l.handled.Load(),
 		Merged:       l.merged.Load(),
+		Blocked:      time.Duration(l.waited.Load()),
 		Panics:       l.panics.Load(),
 		ResyncPeriod: l.resync.period,
 	}

@@ -26,6 +26,8 @@ type Trace struct {
 	HandlerSynced func(h HandlerInfo)
 	// HandlerLagging: more events wait for a handler than ever before, reported at 1,024 and at each doubling.
 	HandlerLagging func(h HandlerInfo, pending int)
+	// HandlerBlocked: the informer has waited for a handler whose buffer was full, see [Bounded].
+	HandlerBlocked func(h HandlerInfo, waited time.Duration)
 	// HandlerPanicked: a callback panicked. Reported before the process dies of it, or goes on.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
 

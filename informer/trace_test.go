@@ -176,6 +176,7 @@ func TestSnapshotFollowsTheLife(t *testing.T) {
 		assert.Equal(t, n.source.ResourceVersion(), s.Reflector.ResourceVersion)
 		assert.Equal(t, []informer.HandlerSnapshot{{
 			HandlerInfo:  informer.HandlerInfo{Informer: "namespaces", Handler: "*informer_test.log", ID: 1},
+			Delivery:     informer.Batching,
 			HasSynced:    true,
 			PeakPending:  s.Handlers[0].PeakPending,
 			Handled:      1,
@@ -183,6 +184,7 @@ func TestSnapshotFollowsTheLife(t *testing.T) {
 			NextResync:   registered.Add(time.Minute),
 		}, {
 			HandlerInfo: informer.HandlerInfo{Informer: "namespaces", Handler: "never", ID: 2},
+			Delivery:    informer.Batching,
 			HasSynced:   true,
 			PeakPending: s.Handlers[1].PeakPending,
 			Handled:     1,

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
+	"orrery/indexer"
 	"orrery/informer"
 	"orrery/restclient/api"
 )
@@ -15,24 +17,40 @@ func Orrery(design informer.Delivery) Subject { return orrery{design} }
 
 type orrery struct{ design informer.Delivery }
 
-func (o orrery) Name() string { return o.design.String() }
-
-func (o orrery) Merges() bool { return false }
-
-func (o orrery) New(kind Kind) (Informer, error) {
-	cfg := configuration{Delivery: o.design}
-	switch kind {
-	case Heads:
-		return newOurs(cfg, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta }), nil
-	case Pods:
-		return newOurs(cfg, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta }), nil
-	}
-	return nil, fmt.Errorf("there is no kind of objects %q", kind)
+// Designs are all of this project's.
+func Designs() []informer.Delivery {
+	return []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing}
 }
 
-// configuration is what a design needs besides the objects.
-type configuration struct {
-	Delivery informer.Delivery
+// designName is what a design is called in flags and in the names of scenarios.
+func designName(design informer.Delivery) string {
+	return strings.ReplaceAll(design.String(), " ", "-")
+}
+
+// ParseDesign returns the design of that name.
+func ParseDesign(name string) (informer.Delivery, error) {
+	var names []string
+	for _, design := range Designs() {
+		if strings.EqualFold(name, designName(design)) {
+			return design, nil
+		}
+		names = append(names, designName(design))
+	}
+	return 0, fmt.Errorf("there is no design %q: choose one of %s", name, strings.Join(names, ", "))
+}
+
+func (o orrery) Name() string { return designName(o.design) }
+
+func (o orrery) Merges() bool { return o.design == informer.Coalescing }
+
+func (o orrery) New(kind Kind) (Informer, error) {
+	switch kind {
+	case Heads:
+		return newOurs(o.design, func(obj *api.PartialObjectMetadata) *api.ObjectMeta { return &obj.ObjectMeta }), nil
+	case Pods:
+		return newOurs(o.design, func(obj *api.Pod) *api.ObjectMeta { return &obj.ObjectMeta }), nil
+	}
+	return nil, fmt.Errorf("there is no kind of objects %q", kind)
 }
 
 // ours is an informer of *O behind a channel, which is the watch.
@@ -54,9 +72,13 @@ type ours[O any, T interface {
 func newOurs[O any, T interface {
 	*O
 	informer.Object
-}](cfg configuration, head func(T) *api.ObjectMeta) *ours[O, T] {
+}](design informer.Delivery, head func(T) *api.ObjectMeta) *ours[O, T] {
 	o := &ours[O, T]{head: head}
-	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{Name: "bench", Delivery: cfg.Delivery})
+	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{
+		Name:     "bench",
+		Delivery: design,
+		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
+	})
 	return o
 }
 

@@ -1,8 +1,101 @@
 package dispatchbench
 
-import "orrery/internal/bench"
+import (
+	"context"
+	"fmt"
+	"runtime"
 
-// Scenarios are the fixed pieces of work of the comparison.
+	"orrery/informer"
+	"orrery/internal/bench"
+)
+
+// Scenarios are the fixed pieces of work of the comparison. With this project as the subject they include one for each
+// of its designs, with 1 and with 16 handlers: "dispatch/design-batching-16".
 func Scenarios(subject Subject) []bench.Scenario {
-	return nil
+	coalescing := subject
+	_, isOwn := subject.(orrery)
+	if isOwn {
+		coalescing = Orrery(informer.Coalescing)
+	}
+	all := []bench.Scenario{
+		dispatchScenario("dispatch/1", subject, 1),
+		dispatchScenario("dispatch/4", subject, 4),
+		dispatchScenario("dispatch/16", subject, 16),
+		idleScenario(subject),
+		stalledScenario("dispatch/stalled-default", subject, Pods, allTold),
+		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, lastTold),
+		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, allTold),
+		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, lastTold),
+	}
+	if isOwn {
+		for _, design := range Designs() {
+			for _, handlers := range []int{1, 16} {
+				name := fmt.Sprintf("dispatch/design-%s-%d", designName(design), handlers)
+				all = append(all, dispatchScenario(name, Orrery(design), handlers))
+			}
+		}
+	}
+	return all
+}
+
+// dispatchScenario sends updates of 10,000 objects, all equally often, as fast as the informer takes them, and waits
+// until every handler was told all of them; so a figure is an event's whole way from the watch to all handlers, each of
+// which checks what it is told. The events are heads of pods, made beforehand in some 65,000 states that are sent round
+// and round. The fake watch is a channel with room for everything, on both sides.
+func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}.withDefaults()
+		s := newScript(cfg, effort.Of(1<<16, 1<<14))
+		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
+
+		meter.Begin("making "+fmt.Sprint(len(s.events))+" states", "states", 0, 0)
+		w, err := newWorld(subject, cfg, s, n, nil)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		w.play(n / 10)
+		if err := w.settle(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		runtime.GC()
+
+		meter.Begin("updates for "+plural(handlers, "handler"), "events", 0, int64(n))
+		usage := bench.Measure(func() {
+			w.play(n)
+			err = w.settle(ctx)
+		})
+		meter.Count(n)
+		if err == nil {
+			err = w.verify()
+		}
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"ns/event":     float64(usage.Elapsed.Nanoseconds()) / float64(n),
+				"cpu ns/event": float64(usage.CPU.Nanoseconds()) / float64(n),
+				"allocs/event": float64(usage.Allocs) / float64(n),
+				"B/event":      float64(usage.Bytes) / float64(n),
+			},
+			Proof: proof(subject, w),
+		}, nil
+	}}
+}
+
+// proof is what world.verify has checked.
+func proof(subject Subject, w *world) string {
+	how := fmt.Sprintf("%d updates told to each of %s in order", w.sent, plural(len(w.witnesses), "handler"))
+	if subject.Merges() {
+		how = fmt.Sprintf("what %d updates have led to told to each of %s", w.sent, plural(len(w.witnesses), "handler"))
+	}
+	return fmt.Sprintf("%s; %d objects in the store as they were sent last", how, len(w.script.keys))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

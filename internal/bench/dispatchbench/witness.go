@@ -1,0 +1,172 @@
+package dispatchbench
+
+import (
+	"fmt"
+	"strings"
+
+	"orrery/internal/bench"
+)
+
+// witness is a handler that checks everything it is told. It belongs to the goroutine of the handler; the driver looks
+// at it only between a phase's mark and the next phase.
+type witness struct {
+	script *script
+	merges bool
+	// observe, if not nil, is called with each event first thing.
+	observe func(event int)
+	// work, if not nil, is what the handler does besides.
+	work func()
+	// marked is told when the mark has arrived.
+	marked chan struct{}
+
+	expected map[string]int // objects that were not told yet, by key, until the whole initial list was
+	told     []int32        // by object: the event that was told last; -1 if only the initial list was
+	known    []bool         // by object: it exists
+	events   int            // that were told since the initial list, marks not included
+	fault    error          // the first thing that was wrong
+}
+
+func newWitness(s *script, merges bool) *witness {
+	w := &witness{
+		script: s, merges: merges, marked: make(chan struct{}, 1),
+		expected: make(map[string]int, len(s.keys)),
+		told:     append([]int32(nil), s.last...),
+		known:    make([]bool, len(s.keys)),
+	}
+	for object, key := range s.keys {
+		w.expected[key] = object
+	}
+	return w
+}
+
+func (w *witness) OnAdd(id Identity) {
+	if len(w.expected) > 0 {
+		w.listed(id)
+		return
+	}
+	i := w.begin(id)
+	if i < 0 {
+		return
+	}
+	object := w.script.events[i].object
+	if w.known[object] {
+		w.wrong("an addition of what is not there", id, "it is there")
+	}
+	w.follows(i, id, Added)
+	w.known[object] = true
+	w.end(i, object)
+}
+
+func (w *witness) OnUpdate(oldVersion string, id Identity) {
+	i := w.begin(id)
+	if i < 0 {
+		return
+	}
+	object := w.script.events[i].object
+	if before := int32(w.script.eventOf(oldVersion)); !w.known[object] || before != w.told[object] {
+		w.wrong("an update from the state that was told before", id, "from version "+oldVersion)
+	}
+	w.follows(i, id, Modified)
+	w.end(i, object)
+}
+
+func (w *witness) OnDelete(id Identity) {
+	i := w.begin(id)
+	if i < 0 {
+		return
+	}
+	object := w.script.events[i].object
+	if !w.known[object] {
+		w.wrong("a deletion of what is there", id, "it is not")
+	}
+	w.follows(i, id, Deleted)
+	w.known[object] = false
+	w.end(i, object)
+}
+
+// listed is told an object of the initial list.
+func (w *witness) listed(id Identity) {
+	key := id.Namespace + "/" + id.Name
+	object, expected := w.expected[key]
+	if !expected || id != w.script.initialIdentity(object) {
+		w.wrong("each object of the initial list once", id, "another one")
+		return
+	}
+	delete(w.expected, key)
+	w.known[object] = true
+}
+
+// begin returns the event that was told, or -1 if it was none.
+func (w *witness) begin(id Identity) int {
+	i := w.script.eventOf(id.ResourceVersion)
+	if i < 0 {
+		w.wrong("an event of the script", id, "another one")
+		return i
+	}
+	if w.observe != nil {
+		w.observe(i)
+	}
+	if key := w.script.keys[w.script.events[i].object]; !isKey(key, id.Namespace, id.Name) {
+		w.wrong("the object of the event", id, "event of "+key)
+	}
+	return i
+}
+
+// isKey tells whether the key is "namespace/name", without putting it together.
+func isKey(key, namespace, name string) bool {
+	return len(key) == len(namespace)+1+len(name) && strings.HasPrefix(key, namespace) && strings.HasSuffix(key, name)
+}
+
+// follows checks that no event of the object is missing before this one, and that it is what it was.
+func (w *witness) follows(i int, id Identity, change Change) {
+	if w.merges {
+		return
+	}
+	e := &w.script.events[i]
+	if e.change != change {
+		w.wrong("the kind of the event", id, change)
+	}
+	if w.told[e.object] != e.previous {
+		w.wrong("the next event of the object", id, fmt.Sprintf("after event %d instead of %d", w.told[e.object], e.previous))
+	}
+}
+
+func (w *witness) end(i int, object int32) {
+	w.told[object] = int32(i)
+	if i >= w.script.laps {
+		w.marked <- struct{}{}
+		return
+	}
+	w.events++
+	if w.work != nil {
+		w.work()
+	}
+}
+
+func (w *witness) wrong(what string, id Identity, got any) {
+	if w.fault == nil {
+		w.fault = &bench.ProofError{
+			What: fmt.Sprintf("event %d of a handler: %s", w.events, what),
+			Want: fmt.Sprintf("%s/%s at version %s", id.Namespace, id.Name, id.ResourceVersion), Got: got,
+		}
+	}
+}
+
+// verify returns what was wrong until now. want is the number of events that were sent, state what they have led to.
+func (w *witness) verify(want int, state *state) error {
+	if w.fault != nil {
+		return w.fault
+	}
+	if !w.merges {
+		return bench.Prove("events told to a handler", want, w.events)
+	}
+	for object := range w.told {
+		if w.known[object] != state.exists[object] || w.known[object] && w.told[object] != state.last[object] {
+			return &bench.ProofError{
+				What: "what a handler was told last of " + w.script.keys[object],
+				Want: state.last[object], Got: w.told[object],
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package theirs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"orrery/internal/bench/dispatchbench"
+)
+
+// Dispatch returns client-go's shared informer as the subject of package dispatchbench.
+func Dispatch() dispatchbench.Subject { return dispatch{} }
+
+type dispatch struct{}
+
+func (dispatch) Name() string { return "client-go" }
+
+func (dispatch) Merges() bool { return false }
+
+func (dispatch) New(kind dispatchbench.Kind) (dispatchbench.Informer, error) {
+	switch kind {
+	case dispatchbench.Heads:
+		return newDispatched(func(items []*metav1.PartialObjectMetadata) runtime.Object {
+			list := &metav1.PartialObjectMetadataList{}
+			for _, item := range items {
+				list.Items = append(list.Items, *item)
+			}
+			return list
+		}), nil
+	case dispatchbench.Pods:
+		return newDispatched(func(items []*corev1.Pod) runtime.Object {
+			list := &corev1.PodList{}
+			for _, item := range items {
+				list.Items = append(list.Items, *item)
+			}
+			return list
+		}), nil
+	}
+	return nil, fmt.Errorf("there is no kind of objects %q", kind)
+}
+
+// dispatched is an informer of *O behind a channel, which is the watch.
+type dispatched[O any, T interface {
+	*O
+	metav1.Object
+	runtime.Object
+}] struct {
+	listOf   func([]T) runtime.Object
+	informer cache.SharedIndexInformer
+	states   []T
+	listed   []T
+	events   chan watch.Event
+
+	registrations []cache.ResourceEventHandlerRegistration
+	cancel        context.CancelFunc
+	running       sync.WaitGroup
+}
+
+func newDispatched[O any, T interface {
+	*O
+	metav1.Object
+	runtime.Object
+}](listOf func([]T) runtime.Object) *dispatched[O, T] {
+	d := &dispatched[O, T]{listOf: listOf}
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	d.informer = cache.NewSharedIndexInformer(dispatchListWatch[O, T]{d}, T(new(O)), 0, indexers)
+	return d
+}
+
+func (d *dispatched[O, T]) Load(document []byte) (int, error) {
+	obj := T(new(O))
+	if err := json.Unmarshal(document, obj); err != nil {
+		return 0, err
+	}
+	return d.keep(obj), nil
+}
+
+func (d *dispatched[O, T]) keep(obj T) int {
+	d.states = append(d.states, obj)
+	return len(d.states) - 1
+}
+
+func (d *dispatched[O, T]) Copy(state int, id dispatchbench.Identity) int {
+	return d.keep(d.copyOf(state, id))
+}
+
+func (d *dispatched[O, T]) copyOf(state int, id dispatchbench.Identity) T {
+	source := T(new(O))
+	*source = *d.states[state]
+	source.SetNamespace(id.Namespace)
+	source.SetName(id.Name)
+	source.SetResourceVersion(id.ResourceVersion)
+	return dispatchbench.Clone(source)
+}
+
+func (d *dispatched[O, T]) AddHandler(h dispatchbench.Handler) error {
+	r, err := d.informer.AddEventHandler(dispatchHandler[O, T]{h})
+	if err == nil {
+		d.registrations = append(d.registrations, r)
+	}
+	return err
+}
+
+func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
+	for _, state := range listed {
+		d.listed = append(d.listed, d.states[state])
+	}
+	d.events = make(chan watch.Event, buffer)
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	d.running.Go(func() { d.informer.RunWithContext(ctx) })
+	synced := []cache.InformerSynced{d.informer.HasSynced}
+	for _, r := range d.registrations {
+		synced = append(synced, r.HasSynced)
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+		return errors.New("the informer did not become synced")
+	}
+	return nil
+}
+
+func (d *dispatched[O, T]) Send(change dispatchbench.Change, state int) {
+	d.send(change, d.states[state])
+}
+
+func (d *dispatched[O, T]) SendCopy(change dispatchbench.Change, state int, id dispatchbench.Identity) {
+	d.send(change, d.copyOf(state, id))
+}
+
+func (d *dispatched[O, T]) send(change dispatchbench.Change, obj T) {
+	d.events <- watch.Event{Type: watch.EventType(change), Object: obj}
+}
+
+func (d *dispatched[O, T]) Versions() map[string]string {
+	objects := d.informer.GetStore().List()
+	out := make(map[string]string, len(objects))
+	for _, obj := range objects {
+		key, _ := cache.MetaNamespaceKeyFunc(obj) // it was stored by it
+		out[key] = obj.(T).GetResourceVersion()
+	}
+	return out
+}
+
+func (d *dispatched[O, T]) Stop() {
+	d.cancel()
+	d.running.Wait()
+}
+
+// dispatchListWatch is the ListerWatcher of a dispatched.
+type dispatchListWatch[O any, T interface {
+	*O
+	metav1.Object
+	runtime.Object
+}] struct{ *dispatched[O, T] }
+
+// IsWatchListSemanticsUnSupported says that there is a list to begin with. Without it the informer would wait for the
+// bookmark that ends a streaming list.
+func (f dispatchListWatch[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f dispatchListWatch[O, T]) List(metav1.ListOptions) (runtime.Object, error) {
+	list := f.listOf(f.listed)
+	list.(metav1.ListInterface).SetResourceVersion("1")
+	return list, nil
+}
+
+func (f dispatchListWatch[O, T]) Watch(metav1.ListOptions) (watch.Interface, error) {
+	return dispatchWatch(f.events), nil
+}
+
+// dispatchWatch hands out what the driver sends.
+type dispatchWatch chan watch.Event
+
+func (w dispatchWatch) ResultChan() <-chan watch.Event { return w }
+
+func (w dispatchWatch) Stop() {}
+
+// dispatchHandler translates callbacks.
+type dispatchHandler[O any, T interface {
+	*O
+	metav1.Object
+}] struct{ handler dispatchbench.Handler }
+
+func dispatchIdentity(obj metav1.Object) dispatchbench.Identity {
+	return dispatchbench.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
+}
+
+func (h dispatchHandler[O, T]) OnAdd(obj any, _ bool) { h.handler.OnAdd(dispatchIdentity(obj.(T))) }
+
+func (h dispatchHandler[O, T]) OnUpdate(old, obj any) {
+	h.handler.OnUpdate(old.(T).GetResourceVersion(), dispatchIdentity(obj.(T)))
+}
+
+func (h dispatchHandler[O, T]) OnDelete(obj any) {
+	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = unknown.Obj
+	}
+	h.handler.OnDelete(dispatchIdentity(obj.(T)))
+}
