@@ -31,7 +31,7 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 		panic(fmt.Sprintf("load: %d keys", n))
 	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
-	namespaces := min(max(n/objectsInNamespace, 1), maxNamespaces)
+	namespaces := k.namespaces()
 	var buffer []byte
 	for i := range k.keys {
 		buffer = appendKey(buffer[:0], i%namespaces, i/namespaces)

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	widest   = 100 // columns of a line; more would only make it harder to read
-	wideBar  = 24
-	smallBar = 10
+	widest    = 100 // columns of a line; more would only make it harder to read
+	wideBar   = 24  // of those
+	smallBar  = 10
+	smallRoom = 70 // columns that a line with a small bar takes, about
 	// settled is how long a phase must have gone on for a guess at when it ends.
 	settled = time.Second
 )
@@ -21,23 +22,24 @@ const (
 func Line(phase bench.Phase, now time.Time, width int, look Look) string {
 	room := min(width-1, widest) // in the last column some terminals wrap
 	name := span{strong, phase.Name}
-	percent, known := percentOf(phase, now)
+	percent := percentOf(phase, now)
 	counted, rate, left := countOf(phase, now), rateOf(phase, now), leftOf(phase, now)
-	bars := []int{wideBar, smallBar}
-	if !known {
-		bars = []int{0}
-	}
-	for _, bar := range bars {
-		head := append([]span{name}, barOf(phase, now, bar, look)...)
-		// What matters least is left out first.
-		for _, rest := range [][]string{{percent, counted, rate, left}, {percent, counted, rate}, {percent, counted}, {percent, rate}, {percent}} {
-			if line := join(head, rest); columns(line) <= room {
-				return encode(line, look)
-			}
+	// The width of the bar depends on the terminal only, so that it does not jump when a number gets a digit more.
+	bar := barOf(phase, now, min(max(smallBar+(room-smallRoom)/2, smallBar), wideBar), look)
+	// What matters least is left out first.
+	for _, try := range []struct {
+		bar  []span
+		rest []string
+	}{
+		{bar, []string{percent, counted, rate, left}},
+		{bar, []string{percent, counted, rate}},
+		{bar, []string{percent, rate}},
+		{bar, []string{percent}},
+		{nil, []string{percent}},
+	} {
+		if line := join(name, try.bar, try.rest); columns(line) <= room {
+			return encode(line, look)
 		}
-	}
-	if line := join([]span{name}, []string{percent}); columns(line) <= room {
-		return encode(line, look)
 	}
 	return encode([]span{{strong, cut(phase.Name, room, look)}}, look)
 }
@@ -49,22 +51,24 @@ func Summary(phase bench.Phase, now time.Time) string {
 	if phase.Done == 0 && phase.Total == 0 {
 		return text + elapsed
 	}
-	text += countOf(phase, now) + " in " + elapsed
-	if phase.Total > 0 && phase.Done >= phase.Total {
-		text = fmt.Sprintf("%s: %s in %s", phase.Name, amount(phase.Done, phase.Unit), elapsed)
+	if phase.Done >= phase.Total {
+		text += amount(phase.Done, phase.Unit)
+	} else {
+		text += countOf(phase, now) // it was interrupted
 	}
+	text += " in " + elapsed
 	if rate := rateOf(phase, now); rate != "" {
 		text += ", " + rate
 	}
 	return text
 }
 
-func percentOf(phase bench.Phase, now time.Time) (text string, known bool) {
+func percentOf(phase bench.Phase, now time.Time) string {
 	part, known := phase.Part(now)
 	if !known {
-		return "", false
+		return ""
 	}
-	return fmt.Sprintf("%3d %%", int(part*100)), true // rounded down: 100 % is only what is over
+	return fmt.Sprintf("%3d %%", int(part*100)) // rounded down: 100 % is only what is over
 }
 
 func countOf(phase bench.Phase, now time.Time) string {
@@ -96,14 +100,17 @@ func leftOf(phase bench.Phase, now time.Time) string {
 		return ""
 	}
 	left := time.Duration(float64(elapsed) * (1 - part) / part)
-	return duration(max(left.Round(time.Second), time.Second)) + " left"
+	if left < time.Minute {
+		return fmt.Sprintf("%d s left", max(int(left.Seconds()+0.5), 1))
+	}
+	return fmt.Sprintf("%d min left", int(left.Minutes()+0.5))
 }
 
 // barOf draws how much is over. Something that has begun is never drawn as nothing, and something that is missing never
 // as everything.
 func barOf(phase bench.Phase, now time.Time, width int, look Look) []span {
 	part, known := phase.Part(now)
-	if !known || width == 0 {
+	if !known {
 		return nil
 	}
 	full := int(part*float64(width) + 0.5)
@@ -120,8 +127,8 @@ func barOf(phase bench.Phase, now time.Time, width int, look Look) []span {
 	return []span{{plain, "  "}, {cool, strings.Repeat(over, full)}, {faint, strings.Repeat(ahead, width-full)}}
 }
 
-func join(head []span, rest []string) []span {
-	line := head[:len(head):len(head)]
+func join(name span, bar []span, rest []string) []span {
+	line := append([]span{name}, bar...)
 	for _, text := range rest {
 		if text != "" {
 			line = append(line, span{plain, "  " + text})
