@@ -1,6 +1,7 @@
 package load
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -36,11 +37,11 @@ func (c Cost) Spend() {
 		return
 	}
 	if c.rounds > 0 {
-		busy(c.rounds)
+		runtime.KeepAlive(busy(c.rounds))
 	}
 }
 
-// busy does work whose every step needs the one before, so that no processor can do it faster than another of its kind.
+// busy does work whose every step needs the one before, so that a processor cannot do several at once.
 //
 //go:noinline
 func busy(rounds int) uint64 {
@@ -57,7 +58,7 @@ var roundTime = sync.OnceValue(func() float64 {
 	best := time.Duration(1<<63 - 1)
 	for range 20 {
 		began := time.Now()
-		busy(rounds)
+		runtime.KeepAlive(busy(rounds))
 		best = min(best, time.Since(began))
 	}
 	return max(float64(best), 1) / rounds

@@ -28,10 +28,9 @@ func TestDuesAreEvenlySpaced(t *testing.T) {
 
 func TestWaitingOnTheClockOfABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
 		for _, rate := range []float64{2, 1000, 250_000, 4_000_000} {
-			pacer := load.NewPacer(time.Now(), rate)
-			start = time.Now()
+			start := time.Now()
+			pacer := load.NewPacer(start, rate)
 			for i := range 1000 {
 				due, ok := pacer.Wait(t.Context(), i)
 				require.True(t, ok)
