@@ -14,14 +14,13 @@ type Usage struct {
 	Collections uint32        // of garbage that ended meanwhile
 }
 
-// Measure does the work and returns what it cost. Whatever else the process does meanwhile is counted as well. The
-// garbage of what came before is collected first, so that the work does not pay for it.
+// Measure does the work and returns what it cost. Whatever else the process does meanwhile is counted as well, so who
+// has left garbage collects it first (runtime.GC), or the work pays for it.
 //
 // Allocations are counted exactly, even a single one: runtime.ReadMemStats collects the counts that the processors keep
 // for themselves, which the cheaper runtime/metrics does not. It stops the world for that, but outside of what is timed.
 func Measure(work func()) Usage {
 	var before, after runtime.MemStats
-	runtime.GC()
 	runtime.ReadMemStats(&before)
 	cpu, began := cpuTime(), time.Now()
 	work()
