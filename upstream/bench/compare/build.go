@@ -55,6 +55,13 @@ func (m Measure) shown() Measure {
 	return m
 }
 
+// against compares with somebody else, without a target.
+func (m Measure) against(side Side) Measure {
+	m.Name += " against " + string(side)
+	m.Against = side
+	return m.shown()
+}
+
 // isOf tells whether the measure belongs to a group: "queue", "queue/cycle".
 func (m Measure) isOf(group string) bool {
 	return m.Scenario == group || strings.HasPrefix(m.Scenario, group+"/")

@@ -55,10 +55,11 @@ func Extras() []Measure {
 		ratio("sync/protobuf live MiB", "its live heap", "MiB", 0).shown(),
 	}
 	for _, m := range Measures() {
-		if m.isOf("queue") {
-			m.Name += " against controller-runtime"
-			m.Against = Priority
-			extras = append(extras, m.shown())
+		switch {
+		case m.isOf("queue"):
+			extras = append(extras, m.against(Priority))
+		case m.isOf("fifo/add-pop"):
+			extras = append(extras, m.against(RealFIFO))
 		}
 	}
 	return extras

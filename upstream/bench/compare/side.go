@@ -9,6 +9,8 @@ const (
 	Ours Side = "ours"
 	// Theirs is client-go, or kube-controller-manager for whole processes.
 	Theirs Side = "client-go"
+	// RealFIFO is client-go's newer FIFO, which its informers use by default, for the scenarios of the FIFO.
+	RealFIFO Side = "client-go's RealFIFO"
 	// Priority is controller-runtime's priority queue, for the scenarios of the queue.
 	Priority Side = "controller-runtime"
 )

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"orrery/internal/bench"
+	"orrery/internal/bench/fifobench"
 	"orrery/internal/bench/queuebench"
+	"orrery/internal/bench/storebench"
 	"orrery/internal/bench/syncbench"
 )
 
@@ -12,6 +14,8 @@ import (
 func Scenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(queuebench.Orrery()),
+		fifobench.Scenarios(fifobench.Orrery()),
+		storebench.Scenarios(storebench.Orrery()),
 		syncbench.Scenarios(syncbench.Orrery()),
 	)
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"orrery/internal/bench"
+	"orrery/internal/bench/fifobench"
 	"orrery/internal/bench/queuebench"
+	"orrery/internal/bench/storebench"
 	"orrery/internal/bench/syncbench"
 )
 
@@ -12,9 +14,15 @@ import (
 func Scenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(Queue()),
+		fifobench.Scenarios(FIFO()),
+		storebench.Scenarios(Store()),
 		syncbench.Scenarios(Sync()),
 	)
 }
 
 // PriorityScenarios returns the work that controller-runtime's priority queue does in the comparison.
 func PriorityScenarios() []bench.Scenario { return queuebench.Scenarios(PriorityQueue()) }
+
+// RealFIFOScenarios returns the work that client-go's newer FIFO does in the comparison: the one that its informers use by
+// default, and that does not merge what waits.
+func RealFIFOScenarios() []bench.Scenario { return fifobench.Scenarios(RealFIFO()) }

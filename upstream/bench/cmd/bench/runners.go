@@ -27,15 +27,19 @@ type runners struct {
 func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
 	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
-	priority := theirs
-	priority.Args = []string{"priority"}
+	priority, realFIFO := theirs, theirs
+	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
 	if aa {
-		theirs, priority = ours, ours
+		theirs = ours
 	}
-	ours.Side, theirs.Side, priority.Side = string(compare.Ours), string(compare.Theirs), string(compare.Priority)
-	return &runners{programs: programs, say: say, aa: aa, workers: compare.NewWorkers(map[compare.Side]worker.Command{
-		compare.Ours: ours, compare.Theirs: theirs, compare.Priority: priority,
-	})}
+	commands := map[compare.Side]worker.Command{
+		compare.Ours: ours, compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
+	}
+	for side, command := range commands {
+		command.Side = string(side)
+		commands[side] = command
+	}
+	return &runners{programs: programs, say: say, aa: aa, workers: compare.NewWorkers(commands)}
 }
 
 // Run lets a side do a scenario.

@@ -1,19 +1,27 @@
-// Command theirs is the other side of the comparison: client-go, or with "priority" as its first argument the priority
-// queue of controller-runtime.
+// Command theirs is the other side of the comparison. Without an argument it is client-go; "priority" as the first argument
+// makes it controller-runtime's priority queue, and "realfifo" the FIFO that client-go's informers use by default.
 package main
 
 import (
 	"os"
 
+	"orrery/internal/bench"
 	"orrery/internal/bench/syncbench"
 	"orrery/internal/bench/worker"
 	"orrery/upstream/bench/theirs"
 )
 
+var others = map[string]func() []bench.Scenario{
+	"priority": theirs.PriorityScenarios,
+	"realfifo": theirs.RealFIFOScenarios,
+}
+
 func main() {
 	syncbench.ServeIfAsked()
-	if len(os.Args) > 1 && os.Args[1] == "priority" {
-		os.Exit(worker.Main(theirs.PriorityScenarios(), append([]string{os.Args[0] + " priority"}, os.Args[2:]...)))
+	if len(os.Args) > 1 {
+		if scenarios, ok := others[os.Args[1]]; ok {
+			os.Exit(worker.Main(scenarios(), append([]string{os.Args[0] + " " + os.Args[1]}, os.Args[2:]...)))
+		}
 	}
 	os.Exit(worker.Main(theirs.Scenarios(), os.Args))
 }
