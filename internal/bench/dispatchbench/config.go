@@ -49,8 +49,12 @@ func orDefault[V comparable](v, otherwise V) V {
 	return v
 }
 
-// maxObjects keeps the keys and the events of a run in the memory of a laptop.
-const maxObjects = 1_000_000
+// What keeps the objects of a run in the memory of a laptop.
+const (
+	maxObjects  = 1_000_000
+	maxMemory   = 2 << 30
+	emptyObject = 1 << 10 // bytes of a small pod, roughly
+)
 
 // Validate says what is wrong with the values that were chosen.
 func (c Config) Validate() error {
@@ -66,6 +70,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("there is no kind of objects %q: choose %s or %s", c.Kind, Heads, Pods)
 	case c.Size < 0:
 		return fmt.Errorf("the size of an object cannot be negative: %d", c.Size)
+	case c.Objects > maxMemory/(emptyObject+c.Size):
+		return fmt.Errorf("%d objects of %d bytes are more than %d MiB: choose fewer or smaller ones", c.Objects, c.Size, maxMemory>>20)
 	case c.Churn < 0 || c.Churn > 1:
 		return fmt.Errorf("churn is a share between 0 and 1, not %v", c.Churn)
 	case c.Duration < 0:
