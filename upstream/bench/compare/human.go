@@ -31,7 +31,7 @@ func human(value float64, unit string) string {
 	}
 }
 
-// times writes a ratio: two digits that matter, and no more than three behind the point.
+// times writes a ratio: the two digits that matter.
 func times(ratio float64) string {
 	switch size := math.Abs(ratio); {
 	case size >= 100:
@@ -41,7 +41,8 @@ func times(ratio float64) string {
 	case size >= 0.095 || size == 0:
 		return strconv.FormatFloat(ratio, 'f', 2, 64)
 	default:
-		return strconv.FormatFloat(ratio, 'f', 3, 64)
+		behind := 1 - int(math.Floor(math.Log10(size)))
+		return strconv.FormatFloat(ratio, 'f', behind, 64)
 	}
 }
 

@@ -1,0 +1,235 @@
+package compare_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+)
+
+func TestSidesTakeTurnsAndSwap(t *testing.T) {
+	runner := series(map[compare.Side][]float64{compare.Ours: {1, 1, 1}, compare.Theirs: {4, 4, 4}, compare.Priority: {2, 2, 2}})
+	against := cycle()
+	against.Name, against.Against, against.Kind = "queue/cycle against the other", compare.Priority, compare.None
+	_, err := compare.Run(t.Context(), runner, compare.Config{
+		Measures: []compare.Measure{cycle(), against}, Rounds: 3, Effort: bench.Quick,
+	})
+	require.NoError(t, err)
+	var order []string
+	for _, turn := range runner.turns {
+		assert.Equal(t, "queue/cycle", turn.scenario)
+		assert.Equal(t, bench.Quick, turn.effort)
+		order = append(order, string(turn.side))
+	}
+	there, back := "ours client-go controller-runtime", "controller-runtime client-go ours"
+	assert.Equal(t, strings.Join([]string{there, back, there}, " "), strings.Join(order, " "), "one series of rounds serves both measures")
+}
+
+func TestARecordOfKnownFigures(t *testing.T) {
+	runner := series(map[compare.Side][]float64{
+		compare.Ours:   {20, 21, 22, 90, 24},
+		compare.Theirs: {100, 100, 110, 300, 96},
+	})
+	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	r := records[0]
+	assert.Equal(t, 22.0, r.Ours, "the median: the slow round does not count")
+	assert.Equal(t, 100.0, r.Theirs)
+	assert.InDelta(t, 0.22, r.Ratio, 1e-9)
+	assert.InDelta(t, 0.20, r.Low, 1e-9)
+	assert.InDelta(t, 0.30, r.High, 1e-9)
+	assert.InDelta(t, (0.30-0.20)/0.21, r.Spread, 1e-9, "ratios 0.20 0.21 0.20 0.30 0.25")
+	assert.Equal(t, compare.Met, r.Verdict)
+	assert.Equal(t, 5, r.Rounds)
+	assert.Equal(t, "all keys processed", r.Proof)
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*compare.Measure)
+		ours   []float64
+		want   compare.Verdict
+	}{
+		"met":                      {nil, []float64{20, 24, 25}, compare.Met},
+		"missed":                   {nil, []float64{20, 26, 27}, compare.Missed},
+		"worse":                    {nil, []float64{200, 260, 270}, compare.Missed},
+		"one round disagrees":      {nil, []float64{20, 20, 101}, compare.NoDifference},
+		"higher is better: met":    {higher(2), []float64{200, 210, 190}, compare.Met},
+		"higher is better: missed": {higher(2), []float64{150, 150, 190}, compare.Missed},
+		"a value: met":             {value(30), []float64{20, 30, 300}, compare.Met},
+		"a value: missed":          {value(30), []float64{20, 31, 300}, compare.Missed},
+		"no target":                {none, []float64{20, 20, 20}, compare.Shown},
+		"no target, no difference": {none, []float64{20, 20, 120}, compare.NoDifference},
+		"rounded":                  {rounded, []float64{0.001, 0.004, 0.002}, compare.Met},
+		"rounded up":               {rounded, []float64{0.006, 0.006, 0.002}, compare.Missed},
+	} {
+		m := cycle()
+		if c.change != nil {
+			c.change(&m)
+		}
+		runner := series(map[compare.Side][]float64{compare.Ours: c.ours, compare.Theirs: {100, 100, 100}})
+		records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, records[0].Verdict, name)
+	}
+}
+
+func higher(target float64) func(*compare.Measure) {
+	return func(m *compare.Measure) { m.Better, m.Target = bench.Higher, target }
+}
+
+func value(target float64) func(*compare.Measure) {
+	return func(m *compare.Measure) { m.Kind, m.Target = compare.Value, target }
+}
+
+func none(m *compare.Measure) { m.Kind = compare.None }
+
+func rounded(m *compare.Measure) { m.Kind, m.Target, m.Grain = compare.Value, 0, 0.01 }
+
+// Two sides that are the same program must not be told apart, however much a round is disturbed. With five rounds they
+// agree by chance once in sixteen times, and that is what the page says.
+func TestASideComparedWithItself(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	noisy := func() []float64 {
+		values := make([]float64, 5)
+		for i := range values {
+			values[i] = 100 * (1 + 0.02*random.NormFloat64())
+			if random.IntN(6) == 0 {
+				values[i] *= 1 + random.Float64()*2 // a neighbour was at work
+			}
+		}
+		return values
+	}
+	const comparisons = 2000
+	different := 0
+	for range comparisons {
+		runner := series(map[compare.Side][]float64{compare.Ours: noisy(), compare.Theirs: noisy()})
+		records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+		require.NoError(t, err)
+		if records[0].Verdict != compare.NoDifference {
+			different++
+		}
+	}
+	assert.InDelta(t, comparisons/16.0, different, 40, "a coin that falls on the same side five times")
+}
+
+func TestSidesThatDidDifferentWork(t *testing.T) {
+	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
+		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: "proof of " + string(side)}, nil
+	}}
+	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 2})
+	assert.Empty(t, records)
+	var differ *compare.ProofsDifferError
+	require.ErrorAs(t, err, &differ)
+	assert.Equal(t, "queue/cycle ns/op", differ.Measure)
+
+	onPurpose := cycle()
+	onPurpose.Different = true
+	records, err = compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{onPurpose}, Rounds: 2})
+	require.NoError(t, err)
+	assert.Equal(t, "proof of ours", records[0].Proof)
+}
+
+func TestAFigureThatIsMissing(t *testing.T) {
+	m := cycle()
+	m.Figure = "allocs/op"
+	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
+	_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 1})
+	assert.EqualError(t, err, `queue/cycle on ours has no figure "allocs/op"`)
+}
+
+func TestARatioToNothing(t *testing.T) {
+	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {0}})
+	_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 1})
+	assert.ErrorContains(t, err, "ns/op of client-go is 0")
+}
+
+func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
+	broken := cycle()
+	broken.Name, broken.Scenario, broken.Against = "fifo/add-pop ns/op", "fifo/add-pop", compare.RealFIFO
+	observer := &notes{}
+	runner := series(map[compare.Side][]float64{compare.Ours: {1, 1}, compare.Theirs: {2, 2}})
+	records, err := compare.Run(t.Context(), runner, compare.Config{
+		Measures: []compare.Measure{broken, cycle()}, Rounds: 2, Observer: observer,
+	})
+	assert.EqualError(t, err, "fifo/add-pop on client-go's RealFIFO: broken")
+	require.Len(t, records, 1)
+	assert.Equal(t, "queue/cycle ns/op", records[0].Name)
+	assert.Equal(t, []string{"failed", "queue/cycle ns/op"}, observer.finished)
+}
+
+// notes is an Observer that remembers.
+type notes struct {
+	left     []time.Duration
+	finished []string
+}
+
+func (n *notes) Turn(t compare.Turn) { n.left = append(n.left, t.Left) }
+
+func (n *notes) Finished(records []compare.Record, err error) {
+	if err != nil {
+		n.finished = append(n.finished, "failed")
+	}
+	for _, r := range records {
+		n.finished = append(n.finished, r.Name)
+	}
+}
+
+func TestTheEndOfTheContextEndsEverything(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	runner := &fake{}
+	runner.outcome = func(compare.Side, string, int) (bench.Outcome, error) {
+		cancel()
+		return bench.Outcome{}, ctx.Err()
+	}
+	records, err := compare.Run(ctx, runner, compare.Config{Measures: []compare.Measure{cycle()}, Rounds: 5})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, records)
+	assert.Len(t, runner.turns, 1)
+}
+
+// slowly is a Runner each of whose turns takes a time of its own.
+type slowly time.Duration
+
+func (s slowly) Run(ctx context.Context, side compare.Side, scenario string, _ bench.Effort) (bench.Outcome, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}}, nil
+	case <-ctx.Done():
+		return bench.Outcome{}, errors.Join(errors.New(scenario+" on "+string(side)), context.Cause(ctx))
+	}
+}
+
+func TestASideThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := compare.Run(t.Context(), slowly(time.Hour), compare.Config{
+			Measures: []compare.Measure{cycle()}, Rounds: 5, Limit: time.Minute,
+		})
+		assert.ErrorContains(t, err, "queue/cycle on ours")
+		assert.ErrorContains(t, err, "not done after 1m0s")
+		assert.Equal(t, time.Minute, time.Since(began))
+	})
+}
+
+func TestTheGuessAtWhatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		observer := &notes{}
+		_, err := compare.Run(t.Context(), slowly(10*time.Second), compare.Config{
+			Measures: []compare.Measure{cycle()}, Rounds: 10, Observer: observer,
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 10*time.Second, observer.left[19], "as long as the others took")
+		assert.Equal(t, 100*time.Second, observer.left[10])
+	})
+}

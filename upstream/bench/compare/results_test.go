@@ -1,0 +1,124 @@
+package compare_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+)
+
+// results are records of a comparison that never took place.
+func results() compare.Results {
+	return compare.NewResults(compare.Machine{Processor: "a processor", Cores: 2, Modules: map[string]string{"k8s.io/client-go": "v0.36.3"}},
+		[]compare.Record{
+			{Name: "queue/cycle ns/op", Unit: "ns/op", Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Target: 0.25,
+				Better: bench.Lower, TargetKind: compare.Ratio, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26, Proof: "2000000 keys came out"},
+			{Name: "queue/cycle allocs/op", Unit: "allocs/op", Ours: 0, Theirs: 1, Better: bench.Lower, TargetKind: compare.Value,
+				Rounds: 5, Verdict: compare.Met, Proof: "2000000 keys came out"},
+			{Name: "queue/lateness p99", Unit: "ns", Ours: 1e5, Theirs: 2e5, Ratio: 0.5, Better: bench.Lower, TargetKind: compare.None,
+				Rounds: 5, Verdict: compare.Shown, Low: 0.4, High: 0.6},
+		})
+}
+
+// The format of build/bench.json is for programs: a list with one record a measure and these fields.
+func TestTheRecordsAsPrograms(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "build", "bench.json")
+	files, err := results().Files(path)
+	require.NoError(t, err)
+	require.NoError(t, compare.WriteFiles(files))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var records []map[string]any
+	require.NoError(t, json.Unmarshal(text, &records))
+	require.Len(t, records, 2, "what has no target is not in it")
+	assert.Equal(t, map[string]any{
+		"name": "queue/cycle ns/op", "unit": "ns/op", "ours": 31.0, "theirs": 132.0, "ratio": 31.0 / 132, "spread": 0.06,
+		"target": 0.25, "better": "lower", "target_kind": "ratio", "rounds": 5.0, "verdict": "met", "low": 0.22, "high": 0.26,
+		"proof": "2000000 keys came out",
+	}, records[0])
+	assert.Contains(t, records[1], "target", "a target of nothing is one")
+
+	read, err := compare.ReadResults(path)
+	require.NoError(t, err)
+	assert.Equal(t, results(), read)
+}
+
+func TestFilesAreWrittenAllOrNone(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good", "page.md"), filepath.Join(dir, "file", "page.md")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
+	require.Error(t, compare.WriteFiles(map[string][]byte{good: []byte("new"), bad: []byte("new")}))
+	assert.NoFileExists(t, good)
+
+	require.NoError(t, compare.WriteFiles(map[string][]byte{good: []byte("old")}))
+	require.Error(t, compare.WriteFiles(map[string][]byte{good: []byte("new"), bad: []byte("new")}))
+	text, err := os.ReadFile(good)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(text))
+	entries, err := os.ReadDir(filepath.Dir(good))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing half-written is left")
+}
+
+func TestTheTable(t *testing.T) {
+	var text strings.Builder
+	require.NoError(t, results().WriteTable(&text))
+	assert.Equal(t, strings.TrimLeft(`
+measure                    ours    theirs  ratio     rounds      target
+queue/cycle ns/op         31 ns    132 ns   0.23  0.22–0.26      ≤ 0.25  met
+queue/cycle allocs/op  0 allocs  1 allocs   0.00  0.00–0.00  ≤ 0 allocs  met
+
+measure               ours  theirs  ratio     rounds  target
+queue/lateness p99  100 µs  200 µs   0.50  0.40–0.60          shown
+
+2 of 2 targets met.
+`, "\n"), text.String())
+}
+
+func TestTheSummary(t *testing.T) {
+	var records []compare.Record
+	for _, v := range []compare.Verdict{compare.Met, compare.Missed, compare.NoDifference, compare.Met} {
+		records = append(records, compare.Record{Verdict: v})
+	}
+	assert.Equal(t, "2 of 4 targets met, 1 missed, 1 without a difference that the rounds support", compare.Summary(records))
+}
+
+func TestTheGuard(t *testing.T) {
+	lower, atLeast, none := cycle(), cycle(), cycle()
+	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
+	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
+	for name, c := range map[string]struct {
+		measure compare.Measure
+		ours    float64 // divided by 1 it is the ratio as well
+		want    string
+	}{
+		"met":             {lower, 0.2, ""},
+		"missed":          {lower, 0.5, ""},
+		"broken":          {lower, 0.51, "queue/cycle ns/op: the ratio is 0.51, and half of the target would be ≤ 0.50"},
+		"more is better":  {atLeast, 500, ""},
+		"more is broken":  {atLeast, 499, "store writes/s: the ratio is 499, and half of the target would be ≥ 500"},
+		"half of nothing": {none, 0.5, ""},
+		"one allocation":  {none, 1, "queue allocs/op: it is 1 ns, and half of the target would be ≤ 0.5 ns"},
+	} {
+		record := compare.Record{
+			Name: c.measure.Name, Unit: c.measure.Unit, Ours: c.ours, Theirs: 1, Ratio: c.ours,
+			Better: c.measure.Better, Target: c.measure.Target, TargetKind: c.measure.Kind,
+		}
+		breaches := compare.Broken([]compare.Measure{lower, atLeast, none}, []compare.Record{record})
+		if c.want == "" {
+			assert.Empty(t, breaches, name)
+			continue
+		}
+		require.Len(t, breaches, 1, name)
+		assert.Equal(t, c.want, breaches[0].Text)
+		assert.True(t, slices.Contains([]string{lower.Name, atLeast.Name, none.Name}, breaches[0].Name))
+	}
+}
