@@ -60,7 +60,7 @@ func (g *generation[T]) checkMembers(what string, l *list[member[T]], where func
 			return fmt.Errorf("%s: %q believes to be at %d, is at %d", what, rec.key, where(rec), pos)
 		case g.find(rec.key) != rec:
 			return fmt.Errorf("%s: %q is not the record of its key", what, rec.key)
-		case !same(m.obj, *rec.obj.Load()):
+		case !same(m.obj, rec.obj.load()):
 			return fmt.Errorf("%s: %q has another object than its record", what, rec.key)
 		}
 		pos++

@@ -47,11 +47,11 @@ func (g *generation[T]) put(key string, obj T, values [][]string) (old T, existe
 		ix.update(rec, values[i], obj)
 	}
 	// Point reads learn of it last: see record.obj.
-	if before := rec.obj.Swap(&obj); before != nil {
-		return *before, true
+	old, existed = rec.obj.swap(obj)
+	if !existed {
+		g.records.insert(rec)
 	}
-	g.records.insert(rec)
-	return old, false
+	return old, existed
 }
 
 // remove takes key out. It reports whether the key was there. Writer only,

@@ -8,7 +8,7 @@ func (x *Indexer[T]) GetByKey(key string) (obj T, exists bool) {
 	if rec == nil {
 		return obj, false
 	}
-	return *rec.obj.Load(), true
+	return rec.obj.load(), true
 }
 
 // Get returns the stored object with the key of obj, and whether there is one.

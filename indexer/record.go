@@ -1,14 +1,12 @@
 package indexer
 
-import "sync/atomic"
-
 // record is what the store knows of one key.
 type record[T any] struct {
 	identity // of the key, in the table of records
 
 	// obj is for point reads. It is stored last in every write, so whoever has
 	// seen an object here finds it in every list as well.
-	obj atomic.Pointer[T]
+	obj cell[T]
 
 	// The writer's part: where the object stands. home is its position in the
 	// list of all objects, places are those in the buckets of the indexes, at

@@ -111,7 +111,7 @@ func conflicts[T any](d *definitions[T], added Indexers[T]) []string {
 func (g *generation[T]) fill(d *definitions[T]) (errs *IndexErrors) {
 	var values [][]string
 	for rec := range g.records.entries() {
-		obj := *rec.obj.Load()
+		obj := rec.obj.load()
 		values, errs = d.compute(rec.key, obj, values[:0], errs)
 		for i, name := range d.names {
 			g.index(name).update(rec, values[i], obj)
