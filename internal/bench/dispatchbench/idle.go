@@ -55,9 +55,9 @@ func idleScenario(subject Subject) bench.Scenario {
 		}
 		return bench.Outcome{
 			Figures: map[string]float64{
-				"p50 ns":  float64(latencies.Quantile(0.5)),
-				"p99 ns":  float64(latencies.Quantile(0.99)),
-				"mean ns": float64(total) / float64(n),
+				"p50":  float64(latencies.Quantile(0.5)),
+				"p99":  float64(latencies.Quantile(0.99)),
+				"mean": float64(total) / float64(n),
 			},
 			Proof: fmt.Sprintf("%d updates, one at a time, told in order; %d objects in the store as they were sent last", n, len(w.script.keys)),
 		}, nil

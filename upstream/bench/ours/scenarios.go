@@ -3,7 +3,9 @@ package ours
 import (
 	"slices"
 
+	"orrery/informer"
 	"orrery/internal/bench"
+	"orrery/internal/bench/dispatchbench"
 	"orrery/internal/bench/fifobench"
 	"orrery/internal/bench/queuebench"
 	"orrery/internal/bench/storebench"
@@ -16,6 +18,7 @@ func Scenarios() []bench.Scenario {
 		queuebench.Scenarios(queuebench.Orrery()),
 		fifobench.Scenarios(fifobench.Orrery()),
 		storebench.Scenarios(storebench.Orrery()),
+		dispatchbench.Scenarios(dispatchbench.Orrery(informer.Batching)),
 		syncbench.Scenarios(syncbench.Orrery()),
 	)
 }

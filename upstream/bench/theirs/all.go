@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"orrery/internal/bench"
+	"orrery/internal/bench/dispatchbench"
 	"orrery/internal/bench/fifobench"
 	"orrery/internal/bench/queuebench"
 	"orrery/internal/bench/storebench"
@@ -16,6 +17,7 @@ func Scenarios() []bench.Scenario {
 		queuebench.Scenarios(Queue()),
 		fifobench.Scenarios(FIFO()),
 		storebench.Scenarios(Store()),
+		dispatchbench.Scenarios(Dispatch()),
 		syncbench.Scenarios(Sync()),
 	)
 }
