@@ -55,6 +55,13 @@ func (m Measure) shown() Measure {
 	return m
 }
 
+// over compares with another scenario of the other side. What is proven need not be the same words then: a design that
+// merges events has something else to prove than one that delivers them all.
+func (m Measure) over(scenario string) Measure {
+	m.Other, m.Different = scenario, true
+	return m
+}
+
 // against compares with somebody else, without a target.
 func (m Measure) against(side Side) Measure {
 	m.Name += " against " + string(side)

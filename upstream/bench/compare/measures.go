@@ -49,10 +49,22 @@ func Extras() []Measure {
 	extras := []Measure{
 		ratio("queue/lateness p99", "AddAfter of 1 ms: how late, p99", "ns", 0).shown(),
 		ratio("dispatch/4 ns/event", "dispatch: watch to 4 handlers", "ns/event", 0).shown(),
+		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
+		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata behind a stalled handler", "MiB", 0).shown(),
+		ratio("dispatch/stalled-coalescing-metadata live MiB", "the same with a coalescing listener", "MiB", 0).shown(),
 		ratio("sync/json wall s", "first sync of 100k pods, JSON: time", "s", 0).shown(),
 		ratio("sync/protobuf wall s", "first sync of 100k pods, protobuf: time", "s", 0).shown(),
 		ratio("sync/protobuf peak MiB", "its peak of memory", "MiB", 0).shown(),
 		ratio("sync/protobuf live MiB", "its live heap", "MiB", 0).shown(),
+	}
+	for _, design := range []string{"channel-pair", "bounded", "coalescing"} {
+		for _, handlers := range []string{"1", "16"} {
+			name := "dispatch/design-" + design + "-" + handlers
+			title := "dispatch by the design " + design + ", handlers: " + handlers
+			extras = append(extras,
+				ratio(name+" ns/event", title, "ns/event", 0).over("dispatch/"+handlers).shown(),
+				ratio(name+" allocs/event", "its allocations", "allocs/event", 0).over("dispatch/"+handlers).grain(0.01).shown())
+		}
 	}
 	for _, m := range Measures() {
 		switch {
