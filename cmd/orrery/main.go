@@ -6,14 +6,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"orrery/internal/bench/syncbench"
 )
 
-func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	syncbench.ServeIfAsked() // "orrery bench sync" starts this program as its server
+	os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr))
+}
 
-// realMain runs the program and returns its exit code: 0 when it did what it was asked to, 1 when it could not.
+// realMain runs the program and returns its exit code: 0 when it did what it was asked to, 1 when it could not, 130 when
+// it was interrupted before it had.
 func realMain(args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)
@@ -21,6 +28,9 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintln(stderr, "orrery: "+explain(err))
+		if _, interrupted := errors.AsType[*interruptedError](err); interrupted {
+			return exitInterrupted
+		}
 		return 1
 	}
 	return 0

@@ -24,7 +24,10 @@ deletes namespaces on a real cluster.`,
   orrery run --dry-run
 
   # an API server of your own, without a cluster
-  orrery serve`,
+  orrery serve
+
+  # how fast is the work queue, and how long does a key wait in it?
+  orrery bench queue`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 		// Errors are printed once, by main, as one sentence.
@@ -35,7 +38,7 @@ deletes namespaces on a real cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})
-	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newVersionCommand())
+	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newBenchCommand(), newVersionCommand())
 	return root
 }
 

@@ -130,5 +130,5 @@ func runControllers(ctx context.Context, initializers map[string]controllers.Ini
 	return nil
 }
 
-// exitInterrupted is the exit code after a second Ctrl-C: 128 and the number of the signal, as shells have it.
+// exitInterrupted is the exit code when a Ctrl-C has ended something before its end: 128 and the number of the signal, as shells have it.
 const exitInterrupted = 130

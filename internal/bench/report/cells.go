@@ -67,8 +67,13 @@ func padding(cell string, width int) string {
 	return strings.Repeat(" ", width-utf8.RuneCountInString(cell))
 }
 
+// writeSentence writes a sentence; the lines that it is continued in are indented further.
+func writeSentence(text *strings.Builder, sentence string) {
+	writeWrapped(text, strings.Fields(sentence), " ", "  ", "    ")
+}
+
 // writeWrapped writes words with separators, in as many lines as it takes.
-func writeWrapped(text *strings.Builder, words []string, separator, indent string) {
+func writeWrapped(text *strings.Builder, words []string, separator, indent, further string) {
 	line := ""
 	for _, word := range words {
 		switch {
@@ -76,7 +81,7 @@ func writeWrapped(text *strings.Builder, words []string, separator, indent strin
 			line = indent + word
 		case utf8.RuneCountInString(line+separator+word) > tableWidth:
 			text.WriteString(line + "\n")
-			line = indent + word
+			line = further + word
 		default:
 			line += separator + word
 		}

@@ -113,6 +113,6 @@ func sweepProofs(text *strings.Builder, results []*bench.Result) {
 	}
 	text.WriteString("\nchecked in each run; in the first:\n")
 	for _, proof := range results[0].Proof {
-		text.WriteString("  " + proof + "\n")
+		writeSentence(text, proof)
 	}
 }

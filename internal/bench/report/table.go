@@ -62,7 +62,7 @@ func heading(text *strings.Builder, results []*bench.Result, same []string) {
 	for _, name := range same {
 		words = append(words, name+" "+parameterAttribute(name).of(results[0]))
 	}
-	writeWrapped(text, words, " · ", "  ")
+	writeWrapped(text, words, " · ", "  ", "  ")
 	text.WriteString("\n")
 }
 
@@ -100,6 +100,6 @@ func proofs(text *strings.Builder, results []*bench.Result) {
 	}
 	text.WriteString("\nchecked\n")
 	for _, line := range lines {
-		text.WriteString("  " + line + "\n")
+		writeSentence(text, line)
 	}
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/queuebench"
+)
+
+var queueBench = benchKind{
+	name:  "queue",
+	short: "The work queue: Add, Get, Done, between producers and workers",
+	long: `Producers add keys to a work queue, workers take them out, spend --handler-cost on each and
+give them back. A key that is added while it waits is merged with itself; one that is added
+while it is worked on comes back afterwards.
+
+Shows keys processed per second, what each cost, the peak of memory, and how long a key
+took from when it was due to be added until a worker was done with it.`,
+	examples: `  # two producers, two workers, ten thousand keys
+  orrery bench queue
+
+  # more of everything, and a handler that works for 2 us
+  orrery bench queue --producers 4 --workers 8 --keys 1M --handler-cost 2us
+
+  # one key gets 90 % of all events: how much is merged?
+  orrery bench queue --distribution hot
+
+  # latency at a certain load, with a picture of the percentiles
+  orrery bench queue --rate 100k --plot queue.svg
+
+  # what do metrics cost?
+  orrery bench queue --metrics -o json`,
+	sweeps: `  # does the queue get slower with more workers?
+  orrery bench sweep queue --vary workers=1..64 --plot workers.svg
+
+  # how does the 99th percentile grow with the load?
+  orrery bench sweep queue --vary rate=50k..1M --plot load.svg --figure p99`,
+	workload: func() benchWorkload { return &queueWorkload{} },
+}
+
+// queueWorkload are the flags of "orrery bench queue".
+type queueWorkload struct {
+	design             choiceFlag
+	producers, workers numberFlag
+	keys               numberFlag
+	cost               benchCost
+	metrics            bool
+	load               benchLoad
+}
+
+func (w *queueWorkload) subjects() benchSubjects[queuebench.Subject] { return queuebench.Subjects() }
+
+func (w *queueWorkload) addTo(flags *pflag.FlagSet) {
+	if subjects := w.subjects(); len(subjects) > 1 {
+		subjects.designVar(flags, &w.design, "the queues to measure")
+	} else {
+		w.design.chosen = subjects.names()
+	}
+	countVar(flags, &w.producers, "producers", 2, 1, "goroutines that add keys")
+	countVar(flags, &w.workers, "workers", 2, 1, "goroutines that take keys out")
+	countVar(flags, &w.keys, "keys", 10_000, 1, "how many different keys there are")
+	w.cost.addTo(flags)
+	flags.BoolVar(&w.metrics, "metrics", false, "switch the metrics of the queue on")
+	w.load.addTo(flags, 2*time.Second, "keys")
+}
+
+func (w *queueWorkload) config() queuebench.Config {
+	return queuebench.Config{
+		Producers: w.producers.int(), Workers: w.workers.int(), Keys: w.keys.int(), HandlerCost: time.Duration(w.cost),
+		Metrics: w.metrics, Distribution: w.load.chosen(), Duration: w.load.duration, Rate: w.load.rate.value, Seed: w.load.seed,
+	}
+}
+
+func (w *queueWorkload) check() error {
+	if err := w.load.check(); err != nil {
+		return err
+	}
+	if err := w.cost.check(); err != nil {
+		return err
+	}
+	return w.config().Validate()
+}
+
+func (w *queueWorkload) runs() []benchRun {
+	return runsOf(w.subjects().chosen(w.design), func(subject queuebench.Subject) benchRun {
+		return benchRun{do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
+			return queuebench.Run(ctx, subject, w.config(), meter)
+		}}
+	})
+}
+
+// runsOf makes a run for each subject; if there are several, each has the name of its subject.
+func runsOf[S interface{ Name() string }](subjects []S, run func(S) benchRun) []benchRun {
+	var runs []benchRun
+	for _, subject := range subjects {
+		made := run(subject)
+		if len(subjects) > 1 {
+			made.design = subject.Name()
+		}
+		runs = append(runs, made)
+	}
+	return runs
+}
