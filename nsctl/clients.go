@@ -25,6 +25,9 @@ type ContentClient interface {
 	// it found by a consistent read; found is that. A nil error says that the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
+	// Holders returns the names of the namespaces that hold something of the type, by one consistent read of bounded
+	// size. It is complete if that read was.
+	Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error)
 	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error
 	// ListPods lists pods with as much of them as decides how long they take to end.
 	ListPods(ctx context.Context, namespace string) ([]*api.Pod, error)
@@ -63,6 +66,19 @@ const listPageSize = 500
 
 func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
 	return listAll(ctx, restclient.Metadata(c.client, gvr, namespace))
+}
+
+func (c restContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
+	page, err := restclient.Metadata(c.client, gvr, "").List(ctx, api.ListOptions{Limit: listPageSize})
+	if err != nil {
+		return nil, false, err
+	}
+	namespaces := map[string]bool{}
+	for _, item := range page.Items {
+		namespaces[item.Namespace] = true
+	}
+	// Objects without a namespace are none of those that were asked for: whatever this list is, it proves nothing.
+	return namespaces, page.Continue == "" && !namespaces[""], nil
 }
 
 func (c restContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {

@@ -261,8 +261,12 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, 200, c.discover(r.URL.Path == "/api"))
 	case path[0] == "api" && len(path) == 3 && r.URL.Query().Get("watch") != "":
 		c.watchNamespaces(w, r)
-	case path[0] == "api" && len(path) == 3:
+	case path[0] == "api" && len(path) == 3 && path[2] == "namespaces":
 		c.listNamespaces(w)
+	case path[0] == "api" && len(path) == 3:
+		c.listEverywhere(w, path[2]+".")
+	case path[0] == "apis" && len(path) == 4:
+		c.listEverywhere(w, path[3]+"."+path[1])
 	case path[0] == "api" && path[2] == "namespaces" && len(path) == 4:
 		c.serveNamespace(w, r, path[3], "")
 	case path[0] == "api" && path[2] == "namespaces" && (path[len(path)-1] == "status" || path[len(path)-1] == "finalize") && len(path) == 5:
@@ -327,6 +331,23 @@ func (c *cluster) listNamespaces(w http.ResponseWriter) {
 	list.ResourceVersion = strconv.Itoa(c.version)
 	for _, name := range slices.Sorted(maps.Keys(c.namespaces)) {
 		list.Items = append(list.Items, c.namespaces[name])
+	}
+	answer(w, 200, list)
+}
+
+// listEverywhere lists one type in all namespaces. Its pages have two objects.
+func (c *cluster) listEverywhere(w http.ResponseWriter, resource string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := api.List[*item]{TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
+	list.ResourceVersion = strconv.Itoa(c.version)
+	for _, namespace := range slices.Sorted(maps.Keys(c.content[resource])) {
+		for _, name := range slices.Sorted(maps.Keys(c.content[resource][namespace])) {
+			list.Items = append(list.Items, c.content[resource][namespace][name])
+		}
+	}
+	if len(list.Items) > 2 {
+		list.Items, list.Continue = list.Items[:2], "next"
 	}
 	answer(w, 200, list)
 }

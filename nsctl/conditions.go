@@ -88,6 +88,14 @@ func (f *findings) trueMessages() map[api.NamespaceConditionType]string {
 	return messages
 }
 
+// reportsTrouble tells whether any of the conditions that this controller writes holds.
+func reportsTrouble(conditions []api.NamespaceCondition) bool {
+	return slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
+		ours := slices.ContainsFunc(conditionTable, func(texts conditionTexts) bool { return texts.conditionType == c.Type })
+		return ours && c.Status != api.ConditionFalse
+	})
+}
+
 func countList(counts map[string]int, format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -24,10 +24,12 @@ type Controller struct {
 	drain       time.Duration
 	trace       *Trace
 
-	// mu guards active.
+	// mu guards active and settled.
 	mu sync.Mutex
 	// active are the namespaces that a worker has in hand, with the moment at which its pass began.
 	active map[string]time.Time
+	// settled are the namespaces that were seen in deletion, by UID, with the moment at which their grace period is over.
+	settled map[string]time.Time
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
@@ -97,6 +99,7 @@ func NewController(config Config) (*Controller, error) {
 		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
 		trace:       config.Trace,
 		active:      map[string]time.Time{},
+		settled:     map[string]time.Time{},
 	}
 	_, err := config.Informer.AddEventHandlerWithResyncPeriod(informer.ResourceEventHandlerFuncs[*api.Namespace]{
 		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace, c.gracePeriod) },
@@ -108,6 +111,7 @@ func NewController(config Config) (*Controller, error) {
 			c.enqueue(namespace, c.gracePeriod)
 		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
+		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted) },
 	}, orDefault(config.ResyncPeriod, defaultResync))
 	if err != nil {
 		return nil, err
@@ -134,7 +138,34 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 		return
 	}
 	c.trace.enqueued(namespace, after)
+	c.settle(namespace)
 	c.queue.AddAfter(namespace.Name, after)
+}
+
+// settle notes when the grace period of a namespace is over that is seen in deletion for the first time.
+func (c *Controller) settle(namespace *api.Namespace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.settled[namespace.UID]; !known {
+		c.settled[namespace.UID] = time.Now().Add(c.gracePeriod)
+	}
+}
+
+func (c *Controller) forget(deleted informer.DeletedObject[*api.Namespace]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.settled, deleted.Object.UID)
+}
+
+// sightingOf is what is known of a namespace in deletion before it is read anew.
+func (c *Controller) sightingOf(namespace *api.Namespace) sighting {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	settled, known := c.settled[namespace.UID]
+	if !known {
+		return sighting{name: namespace.Name} // the store has it, and its event is still on the way
+	}
+	return sighting{name: namespace.Name, uid: namespace.UID, deletedAt: namespace.DeletionTimestamp.Time, settled: settled}
 }
 
 // ErrCutShort is what a pass ends with that was still under way when the drain timeout was over. It is a
@@ -202,7 +233,7 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 	if err != nil || namespace.DeletionTimestamp == nil {
 		return nil // gone from the store, or a new one of that name
 	}
-	err = c.deleter.Delete(ctx, name)
+	err = c.deleter.deleteSeen(ctx, c.sightingOf(namespace))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

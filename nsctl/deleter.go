@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Deleter empties namespaces that are being deleted and lets them go.
-// It keeps nothing between calls; any number of goroutines may use it, each for another namespace.
+// Deleter empties namespaces that are being deleted and lets them go. It keeps nothing when no pass is under way; any
+// number of goroutines may use it, each for another namespace.
 type Deleter struct {
 	namespaces  NamespaceClient
 	content     ContentClient
@@ -19,6 +19,7 @@ type Deleter struct {
 	concurrency int
 	dryRun      bool
 	trace       *Trace
+	surveyor    *surveyor
 }
 
 // DeleterConfig is what a deleter needs. The first three fields are required.
@@ -30,7 +31,8 @@ type DeleterConfig struct {
 	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
 	// Default "kubernetes". Tokens of others are never touched.
 	FinalizerToken string
-	// Concurrency is how many resource types of one namespace are emptied at a time. Default 16.
+	// Concurrency is how many resource types of one namespace are emptied at a time. Default 32: all that a
+	// kube-apiserver has by itself.
 	Concurrency int
 	// DryRun makes the deleter look and decide and write nothing.
 	DryRun bool
@@ -38,7 +40,7 @@ type DeleterConfig struct {
 	Trace *Trace
 }
 
-const defaultTypeConcurrency = 16
+const defaultTypeConcurrency = 32
 
 // NewDeleter returns a deleter.
 func NewDeleter(config DeleterConfig) *Deleter {
@@ -57,6 +59,7 @@ func NewDeleter(config DeleterConfig) *Deleter {
 	if d.concurrency <= 0 {
 		d.concurrency = defaultTypeConcurrency
 	}
+	d.surveyor = newSurveyor(d.content, d.concurrency, d.trace)
 	return d
 }
 
@@ -67,7 +70,16 @@ func NewDeleter(config DeleterConfig) *Deleter {
 // nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass went well and
 // another one is needed later; any other error, that the pass failed.
 func (d *Deleter) Delete(ctx context.Context, name string) error {
-	namespace, err := d.namespaces.Get(ctx, name, api.GetOptions{})
+	return d.deleteSeen(ctx, sighting{name: name})
+}
+
+// deleteSeen is Delete for a namespace that was seen to be in deletion.
+func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
+	d.surveyor.enter()
+	defer d.surveyor.leave()
+	ahead := d.discoverAhead(ctx, seen)
+	defer ahead.end()
+	namespace, err := d.namespaces.Get(ctx, seen.name, api.GetOptions{})
 	if api.IsNotFound(err) {
 		return nil
 	}
@@ -77,26 +89,20 @@ func (d *Deleter) Delete(ctx context.Context, name string) error {
 	if namespace.DeletionTimestamp == nil {
 		return nil
 	}
-	if d.dryRun {
-		return d.rehearse(ctx, namespace)
+	p := &pass{Deleter: d, namespace: namespace, settled: time.Now()}
+	if seen.isOf(namespace) {
+		p.ahead, p.settled = ahead, seen.settled
 	}
-	if namespace, err = d.markTerminating(ctx, namespace); err != nil {
+	if d.dryRun {
+		return p.rehearse(ctx)
+	}
+	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
 		return ignoreNotFound(inDoing("setting the phase", err))
 	}
-	if finalized(namespace) {
-		return d.removeFinalized(ctx, namespace)
+	if finalized(p.namespace) {
+		return d.removeFinalized(ctx, p.namespace)
 	}
-	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
-	if err != nil {
-		return err
-	}
-	if estimate > 0 {
-		return &ResourcesRemainingError{Estimate: estimate}
-	}
-	if !slices.Contains(namespace.Spec.Finalizers, d.token) {
-		return nil
-	}
-	return ignoreNotFound(inDoing("finalizing", d.finalize(ctx, namespace)))
+	return p.run(ctx)
 }
 
 // markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
@@ -134,16 +140,17 @@ func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace)
 	return ignoreNotFound(inDoing("deleting the finalized namespace", err))
 }
 
-// finalize removes this controller's token through the finalize subresource, and nobody else's.
-func (d *Deleter) finalize(ctx context.Context, namespace *api.Namespace) error {
-	_, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+// finalize removes this controller's token through the finalize subresource, and nobody else's. It returns the
+// namespace as it is afterwards, also when it went with that.
+func (d *Deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		if !slices.Contains(latest.Spec.Finalizers, d.token) {
 			return latest, nil
 		}
 		return d.namespaces.UpdateSubresource(ctx, latest.Name, "finalize", withoutToken(latest, d.token), api.UpdateOptions{})
 	})
 	d.trace.finalized(namespace.Name, err)
-	return err
+	return updated, err
 }
 
 // withoutToken returns a copy of the namespace without the token in spec.finalizers; the other tokens are sorted

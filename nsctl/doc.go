@@ -8,12 +8,13 @@
 // with the last token the object goes.
 //
 //	informer ── handler ──▶ queue ──▶ worker ──▶ Deleter.Delete
-//	            after 5 s              │             GET the namespace
-//	                                   │             phase, if the server has not set it
+//	            after 5 s              │             GET the namespace, and meanwhile
 //	                                   │             discovery: which types are there?
+//	                                   │             phase, if the server has not set it
+//	                                   │             many namespaces at once? a survey of all types
 //	                                   │             pods ──── anything left? stop here
 //	                                   │             all other types, side by side
-//	                                   │             status: five conditions
+//	                                   │             status: five conditions, unless the namespace goes now
 //	                                   │             finalize, if nothing is left and nothing failed
 //	                                   │
 //	                                   ├─ nil                      Forget
@@ -25,6 +26,10 @@
 //   - Types are emptied side by side, not one after the other. Pods still go first, and alone.
 //   - The answer to deleting a collection lists what was found. An empty list proves the type empty, so an empty
 //     type costs one request instead of two; `events`, served under two groups, are handled once.
+//   - When several namespaces are in deletion, each type is listed once for all of them. A type that a namespace holds
+//     nothing of need not be asked for in that namespace any more: see surveyor.
+//   - A namespace that vanishes with this controller's token gets no report just before that: nobody could read it. One
+//     that others hold, or that was reported to be in trouble, does.
 //   - Discovery is kept until it is older than a deletion, or until a request shows that it is wrong. A partial
 //     answer is never kept. A server that is just starting does not know all of its types yet and does not say so:
 //     it is asked whether it is ready first. The original takes its word, and then custom objects stay behind.
@@ -39,9 +44,10 @@
 // # Guarantees
 //
 // A namespace is finalized only after a pass in which the server was ready, discovery complete, no request failed and
-// nothing was left. Only this controller's token is removed. Writes carry the resource version that they are based
-// on, and a namespace that was re-created under its old name is not written to on the old one's account. A
-// namespace is never in the hands of two workers.
+// nothing was left. That a type is empty is proved by a consistent read that began when nothing could be created in the
+// namespace any more. Only this controller's token is removed. Writes carry the resource version that they are based
+// on, and a namespace that was re-created under its old name is not written to on the old one's account. A namespace is
+// never in the hands of two workers.
 //
 // # Goroutines
 //

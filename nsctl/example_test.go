@@ -58,6 +58,10 @@ func (s smallContent) List(context.Context, api.GroupVersionResource, string) ([
 	return s.configMaps, nil
 }
 
+func (s smallContent) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
+	return nil, false, nil // asked for only when several namespaces are in deletion
+}
+
 func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, string) error {
 	return nil
 }

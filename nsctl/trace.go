@@ -17,6 +17,9 @@ type Trace struct {
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
 	Discovered func(namespace string, types int, err error)
+	// Surveyed: all namespaces were asked at once which of these types they hold; so many of them could be seen as a
+	// whole. It happens when several passes are under way.
+	Surveyed func(types, seen int, took time.Duration)
 	// TypeDeleted: one type was told to go; remaining is what is still there. Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what a real one would delete.
@@ -49,6 +52,12 @@ func (t *Trace) passStarted(namespace string) {
 func (t *Trace) discovered(namespace string, types int, err error) {
 	if t != nil && t.Discovered != nil {
 		t.Discovered(namespace, types, err)
+	}
+}
+
+func (t *Trace) surveyed(types, seen int, took time.Duration) {
+	if t != nil && t.Surveyed != nil {
+		t.Surveyed(types, seen, took)
 	}
 }
 

@@ -40,7 +40,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.workers, "concurrent-namespace-syncs", 10, "how many namespaces are worked on at a time")
 	flags.DurationVar(&o.syncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is looked at again without a reason")
 	flags.DurationVar(&o.gracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long a namespace is left alone after its deletion, so that every API server has learnt of it")
-	flags.IntVar(&o.typeConcurrency, "concurrent-resource-types", 16, "how many resource types of one namespace are emptied at a time; pods always go first, and alone")
+	flags.IntVar(&o.typeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are emptied at a time; pods always go first, and alone")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for what is in hand")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
 

@@ -18,6 +18,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		Enqueued:          log.enqueued,
 		PassStarted:       log.passStarted,
 		Discovered:        log.discovered,
+		Surveyed:          log.surveyed,
 		TypeDeleted:       log.typeDeleted,
 		WouldDelete:       log.wouldDelete,
 		Conflict:          log.conflict,
@@ -53,6 +54,10 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 		return
 	}
 	l.at(verbosityPasses).Str("namespace", namespace).Int("types", types).Msg("resource types discovered")
+}
+
+func (l *namespaceLog) surveyed(types, seen int, took time.Duration) {
+	l.at(verbosityPasses).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("several namespaces are in deletion: looked into all of them at once")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {

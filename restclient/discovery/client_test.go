@@ -276,10 +276,10 @@ func TestCallerLeaves(t *testing.T) {
 		s := newFakeServer(form)
 		s.delay = 10 * time.Second
 		c, _ := connect(t, s, Config{})
-		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second) // in the midst of the group versions, on an old server
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // in the midst of the group versions, on an old server
 		defer cancel()
 		if form != formLegacy {
-			ctx, cancel = context.WithTimeout(t.Context(), 15*time.Second)
+			ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 		}
 		lists, err := c.ServerPreferredResources(ctx)

@@ -52,21 +52,24 @@ func (c *Client) discoverOnce(ctx context.Context) (*found, error) {
 	return result, nil
 }
 
-// groups fetches /api and /apis. Aggregated documents bring the resources along.
+// groups fetches /api and /apis, side by side. Aggregated documents bring the resources along.
 func (c *Client) groups(ctx context.Context) (*found, error) {
-	core, err := c.document(ctx, "/api")
-	if api.IsNotFound(err) {
-		core, err = nil, nil // an extension server by itself has no core group
-	}
-	if err != nil {
-		return nil, err
+	var core *found
+	var coreErr error
+	var asking sync.WaitGroup
+	asking.Go(func() { core, coreErr = c.document(ctx, "/api") })
+	if c.cfg.Concurrency == 1 {
+		asking.Wait()
 	}
 	named, err := c.document(ctx, "/apis")
-	if err != nil {
+	asking.Wait()
+	switch {
+	case api.IsNotFound(coreErr) && err == nil:
+		return named, nil // an extension server by itself has no core group
+	case coreErr != nil && !api.IsNotFound(coreErr):
+		return nil, coreErr
+	case err != nil:
 		return nil, err
-	}
-	if core == nil {
-		return named, nil
 	}
 	core.add(named)
 	return core, nil
