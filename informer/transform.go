@@ -23,7 +23,7 @@ type TransformFunc[T any] func(obj T) (T, error)
 // Do not use it where objects from the store are written back with an update: what is not sent is removed.
 func StripManagedFields[T any](head func(obj T) *api.ObjectMeta) TransformFunc[T] {
 	return func(obj T) (T, error) {
-		head(obj).ManagedFields = nil
+		head(obj).ManagedFields = api.ManagedFields{}
 		return obj, nil
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestStripManagedFields(t *testing.T) {
 	ns := &api.Namespace{}
-	ns.Name, ns.ManagedFields = "a", []byte(`[{"manager":"kubectl"}]`)
+	ns.Name, ns.ManagedFields = "a", api.NewManagedFields([]byte(`[{"manager":"kubectl"}]`))
 	strip := StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
 	got, err := strip(ns)
 	require.NoError(t, err)

@@ -52,7 +52,7 @@ func benchmarkWatch[T Object](b *testing.B, codec codec[T]) {
 }
 
 func BenchmarkWatchTyped(b *testing.B)    { benchmarkWatch(b, typedCodec[*api.Pod]()) }
-func BenchmarkWatchMetadata(b *testing.B) { benchmarkWatch(b, metadataCodec()) }
+func BenchmarkWatchMetadata(b *testing.B) { benchmarkWatch(b, metadataCodec(false)) }
 func BenchmarkWatchDynamic(b *testing.B)  { benchmarkWatch(b, dynamicCodec()) }
 
 // BenchmarkWatchFraming is what finding the events costs, without looking into them.
@@ -77,7 +77,7 @@ func BenchmarkListMetadata(b *testing.B) {
 	b.SetBytes(int64(len(list)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := decodeList(bytes.NewReader(list), DefaultMaxFrameBytes, metadataCodec()); err != nil {
+		if _, _, err := decodeList(bytes.NewReader(list), DefaultMaxFrameBytes, metadataCodec(false)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestTraceCostsNoAllocation(t *testing.T) {
 	}
 	frame := []byte(`{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}`)
 	next := func(trace *Trace) float64 {
-		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace), decoder: newEventDecoder(&loop{data: frame}, 1<<16, metadataCodec())}
+		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace), decoder: newEventDecoder(&loop{data: frame}, 1<<16, metadataCodec(false))}
 		return testing.AllocsPerRun(200, func() {
 			if _, err := w.Next(); err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ func FuzzWatchDecoder(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := newEventDecoder(bytes.NewReader(data), 1<<16, metadataCodec())
+		d := newEventDecoder(bytes.NewReader(data), 1<<16, metadataCodec(false))
 		reference := json.NewDecoder(bytes.NewReader(data))
 		for {
 			event, size, err := d.next()
@@ -77,7 +77,7 @@ func FuzzListDecoder(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, listed, err := decodeList(bytes.NewReader(data), 1<<16, metadataCodec())
+		list, listed, err := decodeList(bytes.NewReader(data), 1<<16, metadataCodec(false))
 		if err != nil || !listed {
 			if listed || list != nil {
 				t.Fatalf("%q: %v, %v, %v", data, list, listed, err)
@@ -120,11 +120,11 @@ func FuzzRefusal(f *testing.F) {
 
 func TestDecoderReportsReaderErrors(t *testing.T) {
 	broken := errors.New("cable cut")
-	d := newEventDecoder(io.MultiReader(bytes.NewReader([]byte(`{"type":`)), errReader{broken}), 100, metadataCodec())
+	d := newEventDecoder(io.MultiReader(bytes.NewReader([]byte(`{"type":`)), errReader{broken}), 100, metadataCodec(false))
 	if _, _, err := d.next(); !errors.Is(err, broken) {
 		t.Fatalf("%v", err)
 	}
-	_, _, err := decodeList(errReader{broken}, 100, metadataCodec())
+	_, _, err := decodeList(errReader{broken}, 100, metadataCodec(false))
 	if !errors.Is(err, broken) {
 		t.Fatalf("%v", err)
 	}

@@ -3,166 +3,327 @@ package restclient
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"orrery/restclient/api"
 )
 
-// decodeHead reads the head of an object in one pass: fields that are wanted are taken out, all others are stepped over
-// (see boundary) without being understood. encoding/json needs several times as long, because it looks at every byte
-// twice. Unlike encoding/json it takes field names only as Kubernetes spells them.
+// headReader reads the heads of objects, one after the other, in one pass each: fields that are wanted are taken out, all
+// others are stepped over without being understood (see boundary). encoding/json needs ten times as long, because it looks
+// at every byte several times and makes a string of each text. Unlike encoding/json it takes field names only as
+// Kubernetes spells them.
+//
+// It is for one goroutine.
+type headReader struct {
+	memory headMemory
+	text   headText
+	at     cursor
+	head   *api.PartialObjectMetadata // the one that is being read
+	json   []byte                     // scratch: managed fields that came as protobuf
+	single bool                       // there is one object only: nothing need be remembered
+}
+
+// decodeHead reads the head of a single object, all of data.
 func decodeHead(data []byte) (*api.PartialObjectMetadata, error) {
 	if isNull(data) {
 		return nil, errNullObject
 	}
-	s := &stream{buf: data, end: len(data), err: io.EOF, limit: len(data), what: "an object"}
-	head := &api.PartialObjectMetadata{}
-	err := walkObject(s, func(key []byte) error {
-		switch string(key) {
-		case "kind":
-			return textField(s, &head.Kind)
-		case "apiVersion":
-			return textField(s, &head.APIVersion)
-		case "metadata":
-			return metadataField(s, &head.ObjectMeta)
-		}
-		_, err := s.value()
-		return err
-	})
+	head, n, err := (&headReader{single: true}).readJSON(data)
+	if err == errShort {
+		err = midway(io.EOF)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return head, s.finish()
+	if rest := bytes.TrimLeft(data[n:], " \n\r\t"); len(rest) > 0 {
+		return nil, &syntaxError{want: "the end", got: rest[0], offset: int64(len(data) - len(rest))}
+	}
+	return head, nil
 }
 
-// walkObject calls field for each field of the object that follows. field consumes the value; key is only valid until it
-// does.
-func walkObject(s *stream, field func(key []byte) error) error {
-	if err := s.expect('{'); err != nil {
+// readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
+func (r *headReader) readJSON(data []byte) (head *api.PartialObjectMetadata, n int, err error) {
+	r.at = cursor{data: data}
+	if b, err := r.at.next(); err == nil && b == 'n' {
+		if null, err := r.at.null(); null || err != nil {
+			return nil, 0, errNullObject
+		}
+	}
+	r.text.reset()
+	head = &api.PartialObjectMetadata{}
+	r.head = head
+	if err := r.object(); err != nil {
+		return nil, 0, err
+	}
+	r.text.finish(&r.memory)
+	r.head = nil
+	return head, r.at.pos, nil
+}
+
+func (r *headReader) object() error {
+	if err := r.at.expect('{'); err != nil {
 		return err
 	}
 	for first := true; ; first = false {
-		key, ok, err := s.key(first)
+		name, ok, err := r.at.field(first)
 		if err != nil || !ok {
 			return err
 		}
-		if err := field(key); err != nil {
+		switch string(name) {
+		case "kind":
+			err = r.wordField(&r.head.Kind)
+		case "apiVersion":
+			err = r.wordField(&r.head.APIVersion)
+		case "metadata":
+			err = r.metadata()
+		default:
+			_, err = r.at.value()
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-func metadataField(s *stream, meta *api.ObjectMeta) error {
-	if null, err := nullField(s); null || err != nil {
+func (r *headReader) metadata() error {
+	if null, err := r.at.null(); null || err != nil {
 		return err
 	}
-	return walkObject(s, func(key []byte) error {
-		switch string(key) {
-		case "name":
-			return textField(s, &meta.Name)
-		case "generateName":
-			return textField(s, &meta.GenerateName)
-		case "namespace":
-			return textField(s, &meta.Namespace)
-		case "selfLink":
-			return textField(s, &meta.SelfLink)
-		case "uid":
-			return textField(s, &meta.UID)
-		case "resourceVersion":
-			return textField(s, &meta.ResourceVersion)
-		case "labels":
-			return textMapField(s, &meta.Labels)
-		case "annotations":
-			return textMapField(s, &meta.Annotations)
-		case "managedFields":
-			return rawField(s, &meta.ManagedFields)
-		case "generation":
-			return jsonField(s, &meta.Generation)
-		case "creationTimestamp":
-			return timeField(s, &meta.CreationTimestamp)
-		case "deletionTimestamp":
-			return jsonField(s, &meta.DeletionTimestamp)
-		case "deletionGracePeriodSeconds":
-			return jsonField(s, &meta.DeletionGracePeriodSeconds)
-		case "ownerReferences":
-			return jsonField(s, &meta.OwnerReferences)
-		case "finalizers":
-			return jsonField(s, &meta.Finalizers)
-		}
-		_, err := s.value()
+	if err := r.at.expect('{'); err != nil {
 		return err
-	})
+	}
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
+		if err == nil && ok {
+			err = r.metadataField(name)
+		}
+		if err != nil || !ok {
+			return err
+		}
+	}
+}
+
+func (r *headReader) metadataField(name []byte) error {
+	meta := &r.head.ObjectMeta
+	switch string(name) {
+	case "name":
+		return r.ownField(&meta.Name)
+	case "generateName":
+		return r.ownField(&meta.GenerateName)
+	case "namespace":
+		return r.wordField(&meta.Namespace)
+	case "selfLink":
+		return r.ownField(&meta.SelfLink)
+	case "uid":
+		return r.ownField(&meta.UID)
+	case "resourceVersion":
+		return r.ownField(&meta.ResourceVersion)
+	case "labels":
+		return r.mapField(&meta.Labels, &r.memory.labels)
+	case "annotations":
+		return r.mapField(&meta.Annotations, &r.memory.annotations)
+	case "managedFields":
+		return r.managedField()
+	case "generation":
+		return r.numberField(&meta.Generation)
+	case "creationTimestamp":
+		return r.timeField(&meta.CreationTimestamp)
+	case "deletionTimestamp":
+		return r.jsonField(&meta.DeletionTimestamp)
+	case "deletionGracePeriodSeconds":
+		return r.jsonField(&meta.DeletionGracePeriodSeconds)
+	case "ownerReferences":
+		return r.ownersField()
+	case "finalizers":
+		return r.jsonField(&meta.Finalizers)
+	}
+	_, err := r.at.value()
+	return err
 }
 
 // jsonField leaves a field that is rare or small to encoding/json.
-func jsonField(s *stream, into any) error {
-	raw, err := s.value()
+func (r *headReader) jsonField(into any) error {
+	raw, err := r.at.value()
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(raw, into)
 }
 
-// rawField keeps the bytes of a field that nobody here looks into.
-func rawField(s *stream, into *json.RawMessage) error {
-	raw, err := s.value()
-	*into = bytes.Clone(raw)
-	return err
+// textValue consumes a string, or null as "", and returns what it says. The bytes are valid until the next call.
+func (r *headReader) textValue() ([]byte, error) {
+	if b, err := r.at.next(); err != nil {
+		return nil, err
+	} else if b != '"' {
+		raw, err := r.at.value()
+		if err != nil {
+			return nil, err
+		}
+		text, err := unquote(raw)
+		return []byte(text), err
+	}
+	inner, plain, err := r.at.text()
+	if err != nil || plain {
+		return inner, err
+	}
+	text, err := unquoteInner(inner)
+	return []byte(text), err
 }
 
-func textField(s *stream, into *string) error {
-	raw, err := s.value()
+// ownField reads a text that no other object has, most likely.
+func (r *headReader) ownField(into *string) error {
+	text, err := r.textValue()
 	if err != nil {
 		return err
 	}
-	*into, err = unquote(raw)
+	r.own(into, text)
+	return nil
+}
+
+func (r *headReader) own(into *string, text []byte) {
+	switch {
+	case len(text) == 0:
+		*into = ""
+	case into == &r.head.GenerateName:
+		r.text.addPrefix(into, text)
+	default:
+		r.text.add(into, text)
+	}
+}
+
+// wordField reads a text that many objects have.
+func (r *headReader) wordField(into *string) error {
+	text, err := r.textValue()
+	if err == nil {
+		*into = r.shared(text)
+	}
 	return err
 }
 
-// timeField reads a moment where encoding/json would take three turns.
-func timeField(s *stream, into *api.Time) error {
-	var text string
-	if err := textField(s, &text); err != nil || text == "" {
+func (r *headReader) shared(text []byte) string {
+	switch string(text) {
+	case "":
+		return ""
+	case partialKind:
+		return partialKind
+	case partialAPIVersion:
+		return partialAPIVersion
+	}
+	return r.memory.word(text).text
+}
+
+func (r *headReader) numberField(into *int64) error {
+	raw, err := r.at.value()
+	if err != nil {
 		return err
 	}
-	moment, err := time.Parse(time.RFC3339, text)
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && raw[0] != '+' {
+		*into = n
+		return nil
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// timeField reads a moment where encoding/json would take three turns.
+func (r *headReader) timeField(into *api.Time) error {
+	text, err := r.textValue()
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	var moment time.Time
+	if moment.UnmarshalText(text) != nil {
+		moment, err = time.Parse(time.RFC3339, string(text)) // not quite as strict, and it says what is wrong
+	}
 	*into = api.NewTime(moment)
 	return err
 }
 
-func textMapField(s *stream, into *map[string]string) error {
-	if null, err := nullField(s); null || err != nil {
+// mapField reads labels or annotations. The same bytes make the same map.
+func (r *headReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
+	if null, err := r.at.null(); null || err != nil {
 		return err
 	}
-	out := map[string]string{}
-	err := walkObject(s, func(key []byte) error {
-		name, err := unquoteInner(key)
+	start := r.at.pos
+	if known, n := memory.at(r.at.data[start:]); n > 0 {
+		*into = known
+		r.at.pos += n
+		return nil
+	}
+	if err := r.at.expect('{'); err != nil {
+		return err
+	}
+	from := len(r.text.pairs)
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
 		if err != nil {
 			return err
 		}
-		var value string
-		if err := textField(s, &value); err != nil {
+		if !ok {
+			break
+		}
+		key, err := r.key(name)
+		if err != nil {
 			return err
 		}
-		out[name] = value
+		value, err := r.textValue()
+		if err != nil {
+			return err
+		}
+		r.text.addPair(key, value)
+	}
+	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, r.at.data[start:r.at.pos]})
+	return nil
+}
+
+// key is the name of a field, which is unquoted only if it has to be.
+func (r *headReader) key(name []byte) (*word, error) {
+	if plain, ascii := plainText(name); plain && ascii {
+		return r.memory.word(name), nil
+	}
+	text, err := unquoteInner(name)
+	return r.memory.word([]byte(text)), err
+}
+
+func (r *headReader) ownersField() error {
+	if _, err := r.at.next(); err != nil {
+		return err
+	}
+	if known, n := r.memory.owners.at(r.at.data[r.at.pos:]); n > 0 {
+		r.head.OwnerReferences = known
+		r.at.pos += n
 		return nil
-	})
-	*into = out
+	}
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(raw, &r.head.OwnerReferences)
+	if err == nil && raw[0] == '[' {
+		r.memory.owners.put(raw, r.head.OwnerReferences)
+	}
 	return err
 }
 
-var errNotNull = errors.New("a word that is not null where an object should be")
-
-// nullField consumes null, if that is what follows.
-func nullField(s *stream) (bool, error) {
-	if c, err := s.peek(); err != nil || c != 'n' {
-		return false, midway(err)
+// managedField keeps a text that nobody here looks into.
+func (r *headReader) managedField() error {
+	if null, err := r.at.null(); null || err != nil {
+		return err
 	}
-	raw, err := s.value()
-	if err == nil && string(raw) != "null" {
-		err = errNotNull
+	form, own, n := r.memory.managed.Match(r.at.data[r.at.pos:])
+	if form != nil {
+		r.at.pos += n
+		r.text.addManaged(&r.head.ManagedFields, form, own)
+		return nil
 	}
-	return true, err
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	r.head.ManagedFields = api.NewManagedFields(raw)
+	if raw[0] == '[' && !r.single {
+		r.memory.managed.Learn(raw)
+	}
+	return nil
 }

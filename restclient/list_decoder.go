@@ -17,6 +17,7 @@ var errNoBody = errors.New("there is nothing in it")
 // one is looked at.
 type listDecoder[T Object] struct {
 	codec  codec[T]
+	reader reader[T] // nil if the codec has none
 	stream *stream
 
 	list     api.List[T]
@@ -29,6 +30,7 @@ type listDecoder[T Object] struct {
 func decodeList[T Object](body io.Reader, limit int, codec codec[T]) (list *api.List[T], listed bool, err error) {
 	d := listDecoder[T]{
 		codec:  codec,
+		reader: codec.open(),
 		stream: newStream(body, limit, "an item of the list"),
 		rest:   map[string]json.RawMessage{},
 	}
@@ -93,16 +95,20 @@ func (d *listDecoder[T]) items() error {
 		if err != nil || !ok {
 			return err
 		}
-		raw, err := d.stream.value()
+		item, err := nextObject(d.stream, &d.codec, d.reader)
 		if err != nil {
-			return err
-		}
-		item, err := d.codec.decode(raw)
-		if err != nil {
-			return fmt.Errorf("item %d: %w", len(d.list.Items), err)
+			return d.badItem(err)
 		}
 		d.list.Items = append(d.list.Items, item)
 	}
+}
+
+// badItem says which item is wrong, unless it is the connection.
+func (d *listDecoder[T]) badItem(err error) error {
+	if _, ok := errors.AsType[*readError](err); ok {
+		return err
+	}
+	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 }
 
 func (d *listDecoder[T]) result() (*api.List[T], bool, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 
 	"orrery/restclient/api"
 )
@@ -17,32 +18,67 @@ type Object interface {
 
 // codec says how a kind of Resource asks for objects and reads them.
 type codec[T Object] struct {
-	accept, acceptList string
+	// accept is the Accept header of requests for an object and for a watch, acceptList that of requests for a list,
+	// acceptJSON that of a watch that cannot be anything else.
+	accept, acceptList, acceptJSON string
 	// decode reads one object. data is only valid during the call.
 	decode func(data []byte) (T, error)
+	// newReader makes what reads the objects of a list or a watch. Nil: decode reads each by itself, from JSON.
+	newReader func() reader[T]
 	// adopt gives an item of a list the kind that only the list carries. Nil: not needed.
 	adopt func(item T, list api.TypeMeta)
 	// readOnly objects are not whole: writing them back would drop the rest.
 	readOnly bool
 }
 
+// reader reads objects one after the other, and may remember what they have in common. It belongs to one goroutine. What
+// it is given is valid during the call only.
+type reader[T Object] interface {
+	// readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
+	readJSON(data []byte) (object T, n int, err error)
+	// readProtobuf reads the message of an object, of which the kind is known from elsewhere.
+	readProtobuf(kind api.TypeMeta, message []byte) (T, error)
+}
+
+// open returns the reader for a list or a watch; nil if there is none.
+func (c *codec[T]) open() reader[T] {
+	if c.newReader == nil {
+		return nil
+	}
+	return c.newReader()
+}
+
+// The kind of heads.
+const (
+	partialKind       = "PartialObjectMetadata"
+	partialAPIVersion = "meta.k8s.io/v1"
+)
+
 // Media types for the heads of objects alone; a server that does not know them answers with the whole objects, of which
-// the same heads are read.
+// the same heads are read. Those with protobuf are what client-go's client for metadata sends.
 const (
 	partialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	partialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+	partialProtobuf     = protobufMediaType + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1," + partialMediaType
+	partialListProtobuf = protobufMediaType + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + partialListMediaType
 )
 
 func typedCodec[T Object]() codec[T] {
-	return codec[T]{accept: jsonMediaType, acceptList: jsonMediaType, decode: decodeJSON[T]}
+	return codec[T]{accept: jsonMediaType, acceptList: jsonMediaType, acceptJSON: jsonMediaType, decode: decodeJSON[T]}
 }
 
-func metadataCodec() codec[*api.PartialObjectMetadata] {
-	return codec[*api.PartialObjectMetadata]{
-		accept: partialMediaType, acceptList: partialListMediaType,
-		decode:   decodeHead,
-		readOnly: true,
+func metadataCodec(jsonOnly bool) codec[*api.PartialObjectMetadata] {
+	c := codec[*api.PartialObjectMetadata]{
+		accept: partialProtobuf, acceptList: partialListProtobuf, acceptJSON: partialMediaType,
+		decode:    decodeHead,
+		newReader: func() reader[*api.PartialObjectMetadata] { return &headReader{} },
+		readOnly:  true,
 	}
+	if jsonOnly {
+		c.accept, c.acceptList = partialMediaType, partialListMediaType
+	}
+	return c
 }
 
 func dynamicCodec() codec[*api.Unstructured] {
@@ -73,3 +109,35 @@ func decodeJSON[T any](data []byte) (T, error) {
 }
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
+
+// nextObject reads the object that comes next in the stream. In most cases it is in the buffer as a whole and is read there;
+// else its end is looked for first, which takes one more pass.
+func nextObject[T Object](s *stream, codec *codec[T], reader reader[T]) (T, error) {
+	var none T
+	if reader == nil {
+		raw, err := s.value()
+		if err != nil {
+			return none, err
+		}
+		return codec.decode(raw)
+	}
+	if _, err := s.peek(); err != nil {
+		return none, midway(err)
+	}
+	object, n, err := reader.readJSON(s.buf[s.pos:s.end])
+	if err == errShort {
+		raw, err := s.value()
+		if err != nil {
+			return none, err
+		}
+		if object, _, err = reader.readJSON(raw); err == errShort {
+			err = midway(io.EOF)
+		}
+		return object, err
+	}
+	if n > s.limit {
+		return none, &TooLargeError{What: s.what, Limit: s.limit}
+	}
+	s.pos += n
+	return object, err
+}

@@ -52,14 +52,28 @@ func spokeHTTPToTLS(body []byte) bool {
 // parseRefusal makes a typed error of an error answer: of the Status in its body, or, where a proxy or a plain handler
 // answered with text, of the code.
 func parseRefusal(req *Request, code int, body []byte) *api.StatusError {
-	var status api.Status
-	if err := json.Unmarshal(body, &status); err == nil && status.Kind == "Status" {
+	if status, ok := statusIn(body); ok {
 		if status.Code == 0 {
 			status.Code = code
 		}
 		return api.NewStatusError(status)
 	}
 	return &api.StatusError{Status: genericStatus(req, code, errorText(body))}
+}
+
+// statusIn reads a Status in either encoding. kube-apiserver writes protobuf only to those who take nothing else.
+func statusIn(body []byte) (status api.Status, ok bool) {
+	var err error
+	if strings.HasPrefix(string(body), protobufMagic) {
+		var kind api.TypeMeta
+		var message []byte
+		if kind, message, err = openEnvelope(body); err == nil {
+			status, err = readStatus(kind, message)
+		}
+	} else {
+		err = json.Unmarshal(body, &status)
+	}
+	return status, err == nil && status.Kind == "Status"
 }
 
 // genericStatus is what a code without a Status stands for. Reasons, messages and the cause are those that Kubernetes

@@ -61,7 +61,7 @@ func TestIssue113305_ItemsDoNotShareTheBuffer(t *testing.T) {
 		list, err := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		require.Len(t, list.Items, 2)
-		assert.JSONEq(t, `[{"manager":"first"}]`, string(list.Items[0].ManagedFields))
-		assert.JSONEq(t, `[{"manager":"other"}]`, string(list.Items[1].ManagedFields))
+		assert.JSONEq(t, `[{"manager":"first"}]`, list.Items[0].ManagedFields.String())
+		assert.JSONEq(t, `[{"manager":"other"}]`, list.Items[1].ManagedFields.String())
 	})
 }

@@ -34,8 +34,12 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 // Metadata is a resource of which only the heads of the objects are fetched, which is much less for server, network and
 // memory. The server is asked for PartialObjectMetadata; from one that does not know it the whole objects are read, and
 // all but their heads is dropped. Create and the updates are refused: they would write objects without a body.
+//
+// It is also asked for protobuf, which is quicker to read than JSON, unless Config.DisableProtobuf is set; a server may
+// answer with either. Objects of one list or watch share what they have in common, such as equal maps of labels: make a
+// DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
-	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, codec: metadataCodec()}
+	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, codec: metadataCodec(c.cfg.DisableProtobuf)}
 }
 
 // Dynamic is a resource whose objects are whole JSON documents of a type that the program need not know.

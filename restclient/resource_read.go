@@ -53,11 +53,16 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	x := newExchange(r.client, req)
 	x.endless = true
 	var body io.ReadCloser
+	protobuf := false
 	x.consume = func(answer *http.Response) error {
-		body = answer.Body
+		body, protobuf = answer.Body, isProtobuf(answer)
+		if protobuf && r.codec.newReader == nil {
+			return errNotAsked
+		}
 		return nil
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
+		x.req.Accept = r.codec.acceptJSON
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
 		x.consume = func(*http.Response) (err error) {
@@ -76,6 +81,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		decoder: newEventDecoder(body, r.client.cfg.MaxFrameBytes, r.codec),
 		info:    req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
 	}
+	w.decoder.protobuf = protobuf
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
 		t.WatchOpened(w.info)
@@ -92,7 +98,11 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 		if err != nil {
 			return err
 		}
-		object, err = r.codec.decode(body)
+		if isProtobuf(answer) {
+			object, err = decodeProtobuf(body, &r.codec)
+		} else {
+			object, err = r.codec.decode(body)
+		}
 		return err
 	}
 	err := x.run(ctx)
@@ -103,7 +113,11 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], listed bool, err error) {
 	x := newExchange(r.client, req)
 	x.consume = func(answer *http.Response) (err error) {
-		list, listed, err = decodeList(answer.Body, r.client.cfg.MaxFrameBytes, r.codec)
+		decode := decodeList[T]
+		if isProtobuf(answer) {
+			decode = decodeListProtobuf[T]
+		}
+		list, listed, err = decode(answer.Body, r.client.cfg.MaxFrameBytes, r.codec)
 		return err
 	}
 	if err := x.run(ctx); err != nil {

@@ -1,7 +1,6 @@
 package restclient_test
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"testing"
@@ -17,8 +16,8 @@ import (
 var deployments = api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 
 const (
-	partial     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	partialList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	partial     = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	partialList = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	plain       = "application/json"
 )
 
@@ -171,7 +170,7 @@ func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 func TestTypedObjects(t *testing.T) {
 	stored := namespace("shop", "12")
 	stored.UID = "u1"
-	stored.ManagedFields = json.RawMessage(`[{"manager":"kubectl"}]`)
+	stored.ManagedFields = api.NewManagedFields([]byte(`[{"manager":"kubectl"}]`))
 	stored.Spec.Finalizers = []string{"kubernetes"}
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "PUT" {

@@ -18,12 +18,15 @@ type stream struct {
 	buf      []byte
 	pos, end int   // buf[pos:end] has arrived and is not consumed
 	before   int64 // bytes consumed before buf[0]
+	filled   bool  // the last read filled buf to its end
 	err      error // what r.Read said last; reported when buf is used up
 }
 
+// A buffer grows while there is more to read than it holds, so that a large list is read in large pieces, and a watch on
+// which nothing happens, of which a program may have many, keeps a small one.
 const (
 	firstBuffer  = 4 << 10
-	roomyBuffer  = 256 << 10 // a larger buffer is given up when it is empty
+	largeBuffer  = 256 << 10 // it grows to this for speed; beyond that only if a single value is larger
 	spaceForRead = 512
 )
 
@@ -161,6 +164,7 @@ func (s *stream) more() error {
 	for range 100 {
 		n, err := s.r.Read(s.buf[s.end:])
 		s.end += n
+		s.filled = s.end == len(s.buf)
 		if err != nil && err != io.EOF {
 			err = asReadError(err)
 		}
@@ -178,17 +182,18 @@ func (s *stream) more() error {
 
 func (s *stream) makeRoom() {
 	kept := s.end - s.pos
-	if s.buf == nil || kept == 0 && len(s.buf) > roomyBuffer {
-		s.before, s.pos, s.end = s.before+int64(s.pos), 0, kept
-		s.buf = make([]byte, firstBuffer)
-		return
-	}
-	if len(s.buf)-s.end >= spaceForRead {
+	size := len(s.buf)
+	switch {
+	case size == 0, kept == 0 && !s.filled && size > firstBuffer:
+		size = firstBuffer
+	case kept > size/2, s.filled && size < min(largeBuffer, 2*s.limit):
+		size *= 2
+	case size-s.end >= spaceForRead && kept > 0:
 		return
 	}
 	into := s.buf
-	if kept > len(s.buf)/2 {
-		into = make([]byte, 2*len(s.buf))
+	if size != len(s.buf) {
+		into = make([]byte, size)
 	}
 	copy(into, s.buf[s.pos:s.end])
 	s.before, s.pos, s.end, s.buf = s.before+int64(s.pos), 0, kept, into

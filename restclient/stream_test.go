@@ -151,7 +151,7 @@ func TestStreamGivesLargeBuffersUp(t *testing.T) {
 	s := newStream(strings.NewReader(`"`+strings.Repeat("x", 1<<20)+`" "y"`), 2<<20, "a value")
 	_, err := s.value()
 	require.NoError(t, err)
-	require.Greater(t, len(s.buf), roomyBuffer)
+	require.Greater(t, len(s.buf), largeBuffer)
 	_, err = s.value()
 	require.NoError(t, err)
 	_, err = s.peek()

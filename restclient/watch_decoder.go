@@ -10,14 +10,16 @@ import (
 )
 
 // eventDecoder reads watch events from a body, whichever way the body travels: one JSON object with the fields type and
-// object after the other. The object is cut out of the event and decoded once.
+// object after the other, or one frame of protobuf (see nextProtobuf). Each object is decoded once.
 type eventDecoder[T Object] struct {
-	codec  codec[T]
-	stream *stream
+	codec    codec[T]
+	reader   reader[T] // nil if the codec has none
+	stream   *stream
+	protobuf bool
 }
 
 func newEventDecoder[T Object](body io.Reader, limit int, codec codec[T]) *eventDecoder[T] {
-	return &eventDecoder[T]{codec: codec, stream: newStream(body, limit, "a watch event")}
+	return &eventDecoder[T]{codec: codec, reader: codec.open(), stream: newStream(body, limit, "a watch event")}
 }
 
 var (
@@ -28,6 +30,9 @@ var (
 // next returns the next event and its size in bytes. io.EOF says that the body ended between two events, a *readError
 // with io.ErrUnexpectedEOF that it ended inside one.
 func (d *eventDecoder[T]) next() (event api.WatchEvent[T], size int, err error) {
+	if d.protobuf {
+		return d.nextProtobuf()
+	}
 	if _, err := d.stream.peek(); err != nil {
 		return event, 0, err
 	}
@@ -46,6 +51,14 @@ func (d *eventDecoder[T]) next() (event api.WatchEvent[T], size int, err error) 
 			break
 		}
 		field := fieldOf(key)
+		if field == objectField && carriesObject(event.Type) {
+			decoded = true
+			if event.Object, err = nextObject(d.stream, &d.codec, d.reader); err != nil {
+				return event, 0, err
+			}
+			event.ResourceVersion = event.Object.GetResourceVersion()
+			continue
+		}
 		raw, err := d.stream.value()
 		switch {
 		case err != nil:
@@ -92,16 +105,21 @@ func fieldOf(key []byte) eventField {
 	return otherField
 }
 
+// carriesObject tells whether an event of that type reports an object.
+func carriesObject(kind api.WatchEventType) bool {
+	return kind == api.WatchAdded || kind == api.WatchModified || kind == api.WatchDeleted
+}
+
 // fill decodes the object according to the type of the event.
 func (d *eventDecoder[T]) fill(event *api.WatchEvent[T], raw []byte) error {
-	switch event.Type {
-	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
+	switch {
+	case carriesObject(event.Type):
 		object, err := d.codec.decode(raw)
 		if err != nil {
 			return err
 		}
 		event.Object, event.ResourceVersion = object, object.GetResourceVersion()
-	case api.WatchError:
+	case event.Type == api.WatchError:
 		event.Status = new(api.Status)
 		return json.Unmarshal(raw, event.Status)
 	default: // a bookmark, or a type of which nothing is known but that its object has a version like any other
@@ -117,19 +135,32 @@ func (d *eventDecoder[T]) fill(event *api.WatchEvent[T], raw []byte) error {
 
 // eventType returns one of the constants where it can, which costs no allocation.
 func eventType(raw []byte) (api.WatchEventType, error) {
-	switch string(raw) {
-	case `"ADDED"`:
-		return api.WatchAdded, nil
-	case `"MODIFIED"`:
-		return api.WatchModified, nil
-	case `"DELETED"`:
-		return api.WatchDeleted, nil
-	case `"BOOKMARK"`:
-		return api.WatchBookmark, nil
-	case `"ERROR"`:
-		return api.WatchError, nil
+	if len(raw) >= 2 && raw[0] == '"' {
+		if kind := eventTypeOf(raw[1 : len(raw)-1]); knownEvents[kind] {
+			return kind, nil
+		}
 	}
 	var text string
 	err := json.Unmarshal(raw, &text)
 	return api.WatchEventType(text), err
+}
+
+var knownEvents = map[api.WatchEventType]bool{
+	api.WatchAdded: true, api.WatchModified: true, api.WatchDeleted: true, api.WatchBookmark: true, api.WatchError: true,
+}
+
+func eventTypeOf(text []byte) api.WatchEventType {
+	switch string(text) {
+	case "ADDED":
+		return api.WatchAdded
+	case "MODIFIED":
+		return api.WatchModified
+	case "DELETED":
+		return api.WatchDeleted
+	case "BOOKMARK":
+		return api.WatchBookmark
+	case "ERROR":
+		return api.WatchError
+	}
+	return api.WatchEventType(text)
 }

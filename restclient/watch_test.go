@@ -321,7 +321,7 @@ func TestWebSocketHandshake(t *testing.T) {
 		assert.Equal(t, "x=y", r.Query.Get("labelSelector"))
 		assert.Equal(t, "http://apiserver.test", r.Header.Get("Origin"), "kube-apiserver answers 403 without it")
 		assert.Equal(t, "Bearer s3cret", r.Header.Get("Authorization"))
-		assert.Equal(t, partial, r.Header.Get("Accept"))
+		assert.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", r.Header.Get("Accept"))
 		assert.Equal(t, restclient.DefaultUserAgent(), r.Header.Get("User-Agent"))
 		assert.Empty(t, r.Header.Get("Sec-Websocket-Protocol"))
 	})

@@ -23,7 +23,7 @@ func wire(t *testing.T, name string) io.Reader {
 
 func TestWireLists(t *testing.T) {
 	for _, name := range []string{"metadata-list.json", "delete-collection.json"} {
-		list, listed, err := decodeList(wire(t, name), 1<<20, metadataCodec())
+		list, listed, err := decodeList(wire(t, name), 1<<20, metadataCodec(false))
 		require.NoError(t, err)
 		assert.True(t, listed)
 		assert.Equal(t, "PartialObjectMetadataList", list.Kind)
@@ -35,7 +35,7 @@ func TestWireLists(t *testing.T) {
 			assert.NotEmpty(t, list.Items[i].ManagedFields)
 		}
 	}
-	list, listed, err := decodeList(wire(t, "delete-empty-collection.json"), 1<<20, metadataCodec())
+	list, listed, err := decodeList(wire(t, "delete-empty-collection.json"), 1<<20, metadataCodec(false))
 	require.NoError(t, err)
 	assert.True(t, listed, "an empty collection is answered with a list, and so proven empty")
 	assert.Empty(t, list.Items)
@@ -49,7 +49,7 @@ func TestWireLists(t *testing.T) {
 }
 
 func TestWireWatch(t *testing.T) {
-	d := newEventDecoder(wire(t, "metadata-watch.json"), 1<<20, metadataCodec())
+	d := newEventDecoder(wire(t, "metadata-watch.json"), 1<<20, metadataCodec(false))
 	var types []api.WatchEventType
 	var last api.WatchEvent[*api.PartialObjectMetadata]
 	for {

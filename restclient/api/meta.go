@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 )
@@ -31,8 +30,8 @@ type ObjectMeta struct {
 	Annotations                map[string]string `json:"annotations,omitempty"`
 	OwnerReferences            []OwnerReference  `json:"ownerReferences,omitempty"`
 	Finalizers                 []string          `json:"finalizers,omitempty"`
-	// ManagedFields is kept as it came: it is large, nothing here reads it, and a status update must not drop it.
-	ManagedFields json.RawMessage `json:"managedFields,omitempty"`
+	// ManagedFields is carried along: nothing here reads it, and a status update must not drop it.
+	ManagedFields ManagedFields `json:"managedFields,omitzero"`
 }
 
 // OwnerReference names an object that this one belongs to.
@@ -52,7 +51,6 @@ func (m ObjectMeta) DeepCopy() ObjectMeta {
 	m.Labels = maps.Clone(m.Labels)
 	m.Annotations = maps.Clone(m.Annotations)
 	m.Finalizers = slices.Clone(m.Finalizers)
-	m.ManagedFields = slices.Clone(m.ManagedFields)
 	m.OwnerReferences = slices.Clone(m.OwnerReferences)
 	for i, owner := range m.OwnerReferences {
 		m.OwnerReferences[i].Controller = clonePointer(owner.Controller)

@@ -91,11 +91,11 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	grace, yes, deleted := int64(30), true, api.NewTime(time.Unix(1e9, 0))
 	meta := api.ObjectMeta{
 		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f"},
-		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: json.RawMessage(`[1]`),
+		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: api.NewManagedFields([]byte(`[1]`)),
 		OwnerReferences: []api.OwnerReference{{Name: "o", Controller: &yes, BlockOwnerDeletion: &yes}},
 	}
 	spoil := func(m *api.ObjectMeta) {
-		m.Labels["l"], m.Annotations["a"], m.Finalizers[0], m.ManagedFields[1] = "2", "2", "g", '2'
+		m.Labels["l"], m.Annotations["a"], m.Finalizers[0] = "2", "2", "g"
 		m.DeletionTimestamp.Time, *m.DeletionGracePeriodSeconds = time.Time{}, 0
 		*m.OwnerReferences[0].Controller, *m.OwnerReferences[0].BlockOwnerDeletion, m.OwnerReferences[0].Name = false, false, "p"
 	}
