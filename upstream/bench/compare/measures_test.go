@@ -101,12 +101,12 @@ func TestBothSidesHaveEveryScenario(t *testing.T) {
 		if other == "" {
 			other = m.Scenario
 		}
-		assert.True(t, has(scenarios[compare.Ours], m.Scenario), "%s on our side has no %s", m.Name, m.Scenario)
-		assert.True(t, has(scenarios[m.Against], other), "%s of %s has no %s", m.Name, m.Against, other)
+		assert.True(t, contains(scenarios[compare.Ours], m.Scenario), "%s on our side has no %s", m.Name, m.Scenario)
+		assert.True(t, contains(scenarios[m.Against], other), "%s of %s has no %s", m.Name, m.Against, other)
 	}
 }
 
-func has(scenarios []bench.Scenario, name string) bool {
+func contains(scenarios []bench.Scenario, name string) bool {
 	return slices.ContainsFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
 }
 

@@ -1,6 +1,158 @@
 package compare
 
-// Page returns the files of the page by their names below docs: benchmarks.md and its pictures.
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed page.tmpl
+var pageTemplate string
+
+// Page returns the files of the page by their names below docs: benchmarks.md and its pictures. Every word in it that depends
+// on a figure is computed.
 func Page(results Results) (map[string][]byte, error) {
-	return map[string][]byte{}, nil
+	p := page{Results: results, measures: slices.Concat(Measures(), Extras())}
+	for _, group := range groups {
+		c, err := readChapter(group.name)
+		if err != nil {
+			return nil, fmt.Errorf("texts/%s.md: %w", group.name, err)
+		}
+		p.Chapters = append(p.Chapters, pageChapter{page: &p, Name: group.name, Title: group.title, chapter: c})
+	}
+	parsed, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := parsed.Execute(&text, &p); err != nil {
+		return nil, err
+	}
+	files := p.pictures()
+	files["benchmarks.md"] = text.Bytes()
+	return files, nil
 }
+
+// page is what the template is filled with.
+type page struct {
+	Results
+	Chapters []pageChapter
+	measures []Measure
+}
+
+// pageChapter is a chapter with its figures.
+type pageChapter struct {
+	chapter
+	page        *page
+	Name, Title string
+}
+
+// section is a scenario of a chapter.
+type section struct {
+	Scenario, How, Proof string
+	Rows                 []row
+	Why                  []reason
+	// Deletion scenarios have no worker program that could run one side alone.
+	Worker bool
+}
+
+// reason says why a target is missed.
+type reason struct{ Title, Text string }
+
+// row is a measure in a table.
+type row struct {
+	Title, Against, Ours, Theirs, Ratio, Rounds, Spread, Target, Verdict string
+	// Anchor is the section with more.
+	Anchor string
+}
+
+func (p *page) row(r Record) row {
+	m, _ := p.measure(r.Name)
+	scenario, _, _ := strings.Cut(r.Name, " ")
+	verdict := string(r.Verdict)
+	switch r.Verdict {
+	case Missed:
+		verdict = "**missed**"
+	case Shown:
+		verdict = ""
+	}
+	against := m.Against
+	if m.isOf("deletion") {
+		against = "kube-controller-manager"
+	}
+	return row{
+		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit),
+		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
+		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
+	}
+}
+
+func (p *page) measure(name string) (Measure, bool) {
+	i := slices.IndexFunc(p.measures, func(m Measure) bool { return m.Name == name })
+	if i < 0 {
+		return Measure{}, false
+	}
+	return p.measures[i], true
+}
+
+// Summary is a sentence about all targets.
+func (p *page) Summary() string { return Summary(p.Targets) }
+
+// TargetRows are the rows of the table at the top.
+func (p *page) TargetRows() []row {
+	var rows []row
+	for _, r := range p.Targets {
+		rows = append(rows, p.row(r))
+	}
+	return rows
+}
+
+// Rounds is how many rounds there were.
+func (p *page) Rounds() int {
+	most := 0
+	for _, r := range p.Targets {
+		most = max(most, r.Rounds)
+	}
+	return most
+}
+
+// ByChance is how often the rounds of two equal sides agree by chance: once in so many times.
+func (p *page) ByChance() int { return 1 << max(p.Rounds()-1, 0) }
+
+// Unlucky is how many of the targets would look like a difference by chance if there were none.
+func (p *page) Unlucky() int { return (len(p.Targets) + p.ByChance()/2) / p.ByChance() }
+
+// Memory of the machine.
+func (p *page) Memory() string { return human(float64(p.Machine.Memory)/(1<<20), "MiB") }
+
+// Sections are the scenarios of a chapter, in the order of its text.
+func (c pageChapter) Sections() ([]section, error) {
+	var sections []section
+	for _, scenario := range c.order {
+		s := section{Scenario: scenario, How: c.how[scenario], Worker: c.Name != "deletion"}
+		for _, r := range slices.Concat(c.page.Targets, c.page.Extras) {
+			if named, _, _ := strings.Cut(r.Name, " "); named != scenario {
+				continue
+			}
+			s.Rows = append(s.Rows, c.page.row(r))
+			if s.Proof == "" {
+				s.Proof = r.Proof
+			}
+			if why, ok := c.why[r.Name]; ok && (r.Verdict == Missed || r.Verdict == NoDifference) {
+				m, _ := c.page.measure(r.Name)
+				s.Why = append(s.Why, reason{Title: m.Title, Text: why})
+			}
+		}
+		if len(s.Rows) == 0 {
+			return nil, fmt.Errorf("there is a text about %s and no record", scenario)
+		}
+		sections = append(sections, s)
+	}
+	return sections, nil
+}
+
+// Intro of the chapter.
+func (c pageChapter) Intro() string { return c.intro }

@@ -1,0 +1,136 @@
+package compare_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+)
+
+// complete are results in which every measure has a record.
+func complete(verdict compare.Verdict) compare.Results {
+	var records []compare.Record
+	for i, m := range slices.Concat(compare.Measures(), compare.Extras()) {
+		ratio := 0.9 / float64(2+i%7)
+		if m.Better == bench.Higher {
+			ratio = 1200
+		}
+		r := compare.Record{
+			Name: m.Name, Unit: m.Unit, Ours: 1000 * ratio, Theirs: 1000, Ratio: ratio, Low: ratio * 0.9, High: ratio * 1.2, Spread: 0.3,
+			Better: m.Better, Target: m.Target, TargetKind: m.Kind, Rounds: 5, Verdict: verdict, Proof: "a proof of " + m.Scenario,
+		}
+		if m.Kind == compare.None {
+			r.Verdict = compare.Shown
+		}
+		records = append(records, r)
+	}
+	return compare.NewResults(compare.Machine{
+		Processor: "a processor", Cores: 2, Memory: 8 << 30, System: "linux/amd64", Go: "1.26",
+		Modules: map[string]string{"k8s.io/client-go": "v0.36.3"},
+	}, records)
+}
+
+func TestThePageHasEveryMeasure(t *testing.T) {
+	files, err := compare.Page(complete(compare.Met))
+	require.NoError(t, err)
+	page := string(files["benchmarks.md"])
+	has(t, page, "31 of 31 targets met.")
+	for _, m := range compare.Measures() {
+		has(t, page, "\n### "+m.Scenario+"\n")
+		has(t, page, "bin/bench -only "+m.Scenario)
+		has(t, page, "| ["+m.Title+"](#")
+	}
+	for _, m := range compare.Extras() {
+		if !strings.HasPrefix(m.Scenario, "dispatch/design-") { // these have a table of their own
+			has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
+		}
+	}
+	has(t, page, "| channel pair | ")
+}
+
+// has asserts without printing the whole page.
+func has(t *testing.T, page, text string) {
+	t.Helper()
+	assert.True(t, strings.Contains(page, text), "%q is not on the page", text)
+}
+
+func hasNot(t *testing.T, page, text string) {
+	t.Helper()
+	assert.False(t, strings.Contains(page, text), "%q is on the page", text)
+}
+
+// Each picture is there, is used, and is a picture.
+func TestThePictures(t *testing.T) {
+	files, err := compare.Page(complete(compare.Met))
+	require.NoError(t, err)
+	page := string(files["benchmarks.md"])
+	shown := regexp.MustCompile(`!\[[^]]+\]\(([^)]+)\)`).FindAllStringSubmatch(page, -1)
+	require.NotEmpty(t, shown)
+	assert.Len(t, files, len(shown)+1)
+	for _, picture := range shown {
+		content, ok := files[picture[1]]
+		require.True(t, ok, picture[1])
+		decoder := xml.NewDecoder(strings.NewReader(string(content)))
+		for {
+			_, err := decoder.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err, picture[1])
+		}
+	}
+}
+
+func TestTablesHaveAsManyCellsAsHeadings(t *testing.T) {
+	files, err := compare.Page(complete(compare.Missed))
+	require.NoError(t, err)
+	cells := 0
+	for line := range strings.Lines(string(files["benchmarks.md"])) {
+		if !strings.HasPrefix(line, "|") {
+			cells = 0
+			continue
+		}
+		n := strings.Count(line, "|")
+		if cells == 0 {
+			cells = n
+		}
+		assert.Equal(t, cells, n, line)
+	}
+}
+
+// The words around a figure follow the figure: a reason why a target is missed is there only while it is.
+func TestWordsFollowFigures(t *testing.T) {
+	met, err := compare.Page(complete(compare.Met))
+	require.NoError(t, err)
+	hasNot(t, string(met["benchmarks.md"]), "**missed**")
+	hasNot(t, string(met["benchmarks.md"]), "out of reach")
+
+	missed, err := compare.Page(complete(compare.Missed))
+	require.NoError(t, err)
+	page := string(missed["benchmarks.md"])
+	has(t, page, "0 of 31 targets met, 31 missed.")
+	has(t, page, "| **missed** |")
+
+	noise, err := compare.Page(complete(compare.NoDifference))
+	require.NoError(t, err)
+	has(t, string(noise["benchmarks.md"]), "31 without a difference that the rounds support.")
+}
+
+func TestATextWithoutARecord(t *testing.T) {
+	few := complete(compare.Met)
+	few.Targets = few.Targets[1:]
+	_, err := compare.Page(few)
+	require.NoError(t, err, "queue/cycle has its allocations still")
+	few.Targets, few.Extras = few.Targets[:10], nil
+	_, err = compare.Page(few)
+	assert.ErrorContains(t, err, "there is a text about")
+}

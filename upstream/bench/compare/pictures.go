@@ -1,0 +1,196 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/plot"
+)
+
+// pictures draws everything that the page shows.
+func (p *page) pictures() map[string][]byte {
+	files := map[string][]byte{"benchmarks/ratios.svg": p.ratios().SVG(), "benchmarks/designs.svg": p.designs().SVG()}
+	for _, c := range p.Chapters {
+		if name := c.Picture(); name != "" {
+			files["benchmarks/"+name] = c.bars().SVG()
+		}
+	}
+	return files
+}
+
+// ratios shows every ratio with a target as how many times better we are, so that better is always to the right.
+func (p *page) ratios() plot.Bars {
+	b := plot.Bars{
+		Title:   "How many times better than client-go",
+		Caption: "Medians, whiskers from the worst round to the best. To the right of 1 is better than client-go. Less time, less memory and more work in a second are all better. The mark is the target.",
+		Axis:    plot.Axis{Title: "times better", Unit: "×", Scale: plot.Log10},
+		From:    1,
+	}
+	for _, r := range p.Targets {
+		if r.TargetKind != Ratio || r.Ratio <= 0 || r.Low <= 0 {
+			continue
+		}
+		m, _ := p.measure(r.Name)
+		value := plot.Value{At: r.Ratio, Low: r.Low, High: r.High}
+		target := r.Target
+		if r.Better == bench.Lower {
+			value = plot.Value{At: 1 / r.Ratio, Low: 1 / r.High, High: 1 / r.Low}
+			target = 1 / r.Target
+		}
+		value.Label = times(value.At) + "×"
+		b.Groups = append(b.Groups, plot.Group{Name: p.fullTitle(m), Values: []plot.Value{value}, Target: target})
+	}
+	return b
+}
+
+// fullTitle is the title of a measure for a place where nothing stands above it: "its bytes" says whose.
+func (p *page) fullTitle(m Measure) string {
+	rest, ok := strings.CutPrefix(m.Title, "its ")
+	if !ok && !strings.HasPrefix(m.Title, "the same") {
+		return m.Title
+	}
+	scenario := m.title()
+	if ok {
+		return scenario + ": " + rest
+	}
+	return scenario
+}
+
+// chapterPictures are the figures that a chapter's picture shows, all in one unit. More handlers, more bars: the names of
+// the groups are those of the scenarios.
+var chapterPictures = map[string]struct {
+	title string
+	unit  string // of package bench
+	names []string
+}{
+	"queue":    {"Time of an operation on the queue", bench.Nanoseconds, []string{"queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op", "queue/lateness p50"}},
+	"fifo":     {"Time in the FIFO", bench.Nanoseconds, []string{"fifo/add-pop ns/op", "fifo/relist ms", "fifo/relist lock-ms"}},
+	"store":    {"Time of an operation on the store", bench.Nanoseconds, []string{"store/update ns/op", "store/by-index ns/op"}},
+	"dispatch": {"Time from the watch to all handlers", bench.Nanoseconds, []string{"dispatch/1 ns/event", "dispatch/4 ns/event", "dispatch/16 ns/event", "dispatch/idle p50", "dispatch/idle p99"}},
+	"sync":     {"The first sync of 100,000 pods", bench.Seconds, []string{"sync/json cpu s", "sync/json wall s", "sync/protobuf cpu s", "sync/protobuf wall s"}},
+	"deletion": {"Time to delete namespaces", bench.Seconds, []string{"deletion/hundred s", "deletion/empty ms"}},
+}
+
+// Picture is the file name of the chapter's picture.
+func (c pageChapter) Picture() string {
+	if _, ok := chapterPictures[c.Name]; !ok {
+		return ""
+	}
+	return c.Name + ".svg"
+}
+
+// PictureTitle describes it.
+func (c pageChapter) PictureTitle() string { return chapterPictures[c.Name].title }
+
+// bars shows the figures of each side beside each other.
+func (c pageChapter) bars() plot.Bars {
+	picture := chapterPictures[c.Name]
+	b := plot.Bars{
+		Title:   picture.title,
+		Caption: "Medians of the rounds; less is better. The axis is logarithmic.",
+		Axis:    plot.Axis{Unit: picture.unit, Scale: plot.Log10},
+		Series:  []string{string(Ours), string(Theirs)},
+	}
+	third := c.third()
+	if third != "" {
+		b.Series = append(b.Series, string(third))
+	}
+	for _, name := range picture.names {
+		r, ok := c.page.record(name)
+		if !ok {
+			continue
+		}
+		group := plot.Group{Name: strings.TrimSuffix(name, " ns/op"), Values: []plot.Value{
+			{At: scaled(r.Ours, r.Unit, picture.unit)}, {At: scaled(r.Theirs, r.Unit, picture.unit)},
+		}}
+		if other, ok := c.page.record(name + " against " + string(third)); ok {
+			group.Values = append(group.Values, plot.Value{At: scaled(other.Theirs, other.Unit, picture.unit)})
+		}
+		b.Groups = append(b.Groups, group)
+	}
+	return b
+}
+
+// third is whom else a chapter compares with, if anybody.
+func (c pageChapter) third() Side {
+	for _, r := range c.page.Extras {
+		m, _ := c.page.measure(r.Name)
+		if m.isOf(c.Name) && !slices.Contains([]Side{Theirs, ""}, m.Against) {
+			return m.Against
+		}
+	}
+	return ""
+}
+
+// scaled converts between units of time.
+func scaled(value float64, unit, into string) float64 {
+	seconds := map[string]float64{"ns": 1e-9, "ns/op": 1e-9, "ns/event": 1e-9, "ms": 1e-3, "s": 1}
+	if into == bench.Seconds {
+		return value * seconds[unit]
+	}
+	return value * seconds[unit] * 1e9
+}
+
+// designNames are the ways in which an event can be brought to handlers, as package informer has them, and the scenarios
+// that show each.
+var designNames = []struct{ name, scenario string }{
+	{"batching (default)", "dispatch/"},
+	{"channel pair", "dispatch/design-channel-pair-"},
+	{"bounded", "dispatch/design-bounded-"},
+	{"coalescing", "dispatch/design-coalescing-"},
+}
+
+// designs shows the time of an event by design and number of handlers.
+func (p *page) designs() plot.Bars {
+	b := plot.Bars{
+		Title:   "Designs of the dispatcher: time from the watch to all handlers",
+		Caption: "Medians of the rounds; less is better. The axis is logarithmic.",
+		Axis:    plot.Axis{Unit: bench.Nanoseconds, Scale: plot.Log10},
+		Series:  []string{"1 handler", "16 handlers"},
+	}
+	for _, d := range designNames {
+		var values []plot.Value
+		for _, handlers := range []string{"1", "16"} {
+			if r, ok := p.record(d.scenario + handlers + " ns/event"); ok {
+				values = append(values, plot.Value{At: r.Ours})
+			}
+		}
+		b.Groups = append(b.Groups, plot.Group{Name: d.name, Values: values})
+	}
+	var values []plot.Value
+	for _, handlers := range []string{"1", "16"} {
+		if r, ok := p.record("dispatch/" + handlers + " ns/event"); ok {
+			values = append(values, plot.Value{At: r.Theirs})
+		}
+	}
+	b.Groups = append(b.Groups, plot.Group{Name: string(Theirs), Values: values})
+	return b
+}
+
+// designRows are the rows of the table of designs.
+func (p *page) designRows() []string {
+	var rows []string
+	cell := func(scenario, figure string, theirs bool) string {
+		r, ok := p.record(scenario + " " + figure)
+		switch {
+		case !ok:
+			return "–"
+		case theirs:
+			return human(r.Theirs, r.Unit)
+		default:
+			return human(r.Ours, r.Unit)
+		}
+	}
+	line := func(name, scenario string, theirs bool) {
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |", name,
+			cell(scenario+"1", "ns/event", theirs), cell(scenario+"16", "ns/event", theirs),
+			cell(scenario+"1", "allocs/event", theirs), cell(scenario+"16", "allocs/event", theirs)))
+	}
+	for _, d := range designNames {
+		line(d.name, d.scenario, false)
+	}
+	line(string(Theirs), "dispatch/", true)
+	return rows
+}
