@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"orrery/deltafifo"
-	"orrery/indexer"
 )
 
 // handleDeltas applies what happened to one object, oldest first, to the store and then to the stream of events
@@ -29,51 +28,48 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 // an addition is an update if the store has the object (a relist); what it calls an update is an addition if not.
 // changed is false if there is nothing to tell; there may be although there was an error.
 func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInInitialList bool) (n notification[T], changed bool, err error) {
-	old, known := s.store.GetByKey(key)
 	n = notification[T]{key: key, obj: d.Object}
-	switch {
-	case d.Type == deltafifo.Deleted:
-		return s.applyDeletion(n, d, old, known)
-	case known:
-		n.kind, n.old, n.sync = EventUpdate, old, isSync(d.Type, old, d.Object)
-	default:
+	if d.Type == deltafifo.Deleted {
+		n, changed = s.applyDeletion(n, d)
+		return n, changed, nil
+	}
+	known, err := s.put(&n)
+	if known {
+		n.kind, n.sync = EventUpdate, isSync(d.Type, n.old, n.obj)
+	} else {
 		n.kind, n.initial = EventAdd, isInInitialList
 	}
-	changed, err = s.put(key, d.Object)
-	if changed && !known {
-		s.keys.remember(key, d.Object)
-	}
-	return n, changed, err
+	return n, true, err
 }
 
-func (s *SharedIndexInformer[T]) applyDeletion(n notification[T], d *deltafifo.Delta[T], old T, known bool) (notification[T], bool, error) {
+func (s *SharedIndexInformer[T]) applyDeletion(n notification[T], d *deltafifo.Delta[T]) (_ notification[T], changed bool) {
+	old, known := s.store.GetByKey(n.key)
 	n.kind, n.old = EventDelete, old
 	if d.Tombstone != nil {
 		if !known {
 			// The deletion itself was delivered while the list that lacks the object was under way.
-			return n, false, nil
+			return n, false
 		}
 		n.obj, n.finalStateUnknown = old, true // the state that handlers were told of last
 	}
 	s.store.DeleteKey(n.key)
-	s.keys.forget(n.obj)
 	if s.detector != nil {
 		s.detector.deleted(n.key)
 	}
-	return n, true, nil
+	return n, true
 }
 
-// put stores an object. An index function that fails is an error, but the object is stored and found by its key,
-// and so the handlers have to be told of it.
-func (s *SharedIndexInformer[T]) put(key string, obj T) (stored bool, err error) {
+// put stores the object of n and puts the one that was there before into n, if there was one. An index function that
+// fails is an error, but the object is stored and found by its key, and so the handlers have to be told of it.
+func (s *SharedIndexInformer[T]) put(n *notification[T]) (known bool, err error) {
 	if s.detector != nil {
-		err = s.detector.stored(key, obj)
+		err = s.detector.stored(n.key, n.obj)
 	}
-	failed := s.store.Update(obj)
-	if failed == nil {
-		return true, err
+	var failed error
+	if n.old, known, failed = s.store.Put(n.key, n.obj); failed != nil {
+		err = errors.Join(err, failed)
 	}
-	return errors.As(failed, new(*indexer.IndexError)), errors.Join(err, failed)
+	return known, err
 }
 
 // isSync tells whether an update reports no change: a resync, or a list that contains what the store has. Only

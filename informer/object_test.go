@@ -1,10 +1,13 @@
 package informer
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/indexer"
 )
 
 // thing is the smallest Object.
@@ -52,23 +55,25 @@ func TestNamespaceIndexFunc(t *testing.T) {
 	assert.Equal(t, []string{"ns"}, values)
 }
 
-func TestKeyTableHoldsWhatItWasTold(t *testing.T) {
-	table := &keyTable[*thing]{keys: map[keyParts]string{}}
-	known, root := &thing{namespace: "ns", name: "a"}, &thing{name: "b"}
-	table.remember("ns/a", known)
-	table.remember("b", root)
-	assert.Len(t, table.keys, 1, "objects of the cluster need no entry")
-
-	for obj, want := range map[*thing]string{known: "ns/a", root: "b", {namespace: "ns", name: "new"}: "ns/new"} {
-		key, err := table.keyOf(obj)
+// TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
+func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
+	store := indexer.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
+	keys := knownKeys[*thing]{store}
+	long := &thing{namespace: "ns", name: strings.Repeat("x", longKey)}
+	root, known := &thing{name: "b"}, &thing{namespace: "ns", name: "a"}
+	for _, obj := range []*thing{root, known, long} {
+		want, err := MetaNamespaceKeyFunc(obj)
 		require.NoError(t, err)
-		assert.Equal(t, want, key)
+		for range 2 {
+			key, err := keys.keyOf(obj)
+			require.NoError(t, err)
+			assert.Equal(t, want, key)
+			require.NoError(t, store.Add(obj))
+		}
 	}
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = table.keyOf(known) }))
-	_, err := table.keyOf(&thing{namespace: "ns"})
+	for _, obj := range []*thing{root, known} {
+		assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = keys.keyOf(obj) }), obj.name)
+	}
+	_, err := keys.keyOf(&thing{namespace: "ns"})
 	require.Error(t, err)
-
-	table.forget(known)
-	table.forget(root)
-	assert.Empty(t, table.keys)
 }

@@ -261,19 +261,6 @@ func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
 	deleted := s.processor.waiting[1]
 	assert.True(t, deleted.finalStateUnknown)
 	assert.Same(t, told, deleted.obj, "the state that handlers know, though the tombstone has none")
-	assert.Empty(t, s.keys.keys)
-}
-
-// TestObjectWithoutKeyInTheStoreIsNotTold: what the store refuses does not exist for handlers.
-func TestObjectThatTheStoreRefusesIsNotTold(t *testing.T) {
-	s := NewSharedIndexInformer[*thing](nil, Config[*thing]{})
-	_, err := s.AddEventHandler(&numbers{})
-	require.NoError(t, err)
-	nameless := deltafifo.Deltas[*thing]{{Type: deltafifo.Added, Object: &thing{namespace: "ns"}}}
-	assert.Zero(t, s.handleDeltas("ns/a", nameless, false))
-	count, last := s.failures.summary()
-	assert.EqualValues(t, 1, count)
-	assert.ErrorAs(t, last, new(*KeyError))
 }
 
 func TestFailuresThatNobodyHasTimeForAreCounted(t *testing.T) {

@@ -22,7 +22,6 @@ type SharedIndexInformer[T Object] struct {
 	config   Config[T]
 	source   ListerWatcher[T]
 	store    *indexer.Indexer[T]
-	keys     *keyTable[T]         // of the objects in store
 	detector *mutationDetector[T] // nil if it is off
 	synced   chan struct{}        // closed when the first list is in the store
 	ended    chan struct{}        // closed when Run has ended
@@ -59,13 +58,11 @@ func (s State) String() string { return [...]string{"new", "running", "stopped"}
 // Config.Indexers must not contain two meanings for one name; a map cannot.
 func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *SharedIndexInformer[T] {
 	cfg = cfg.withDefaults()
-	keys := &keyTable[T]{keys: map[keyParts]string{}}
 	s := &SharedIndexInformer[T]{
 		config: cfg,
 		source: lw,
-		keys:   keys,
 		store: indexer.New(indexer.Config[T]{
-			KeyFunc:  keys.keyOf,
+			KeyFunc:  MetaNamespaceKeyFunc[T],
 			Indexers: cfg.Indexers,
 			Trace:    cfg.StoreTrace,
 		}),

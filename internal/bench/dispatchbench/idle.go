@@ -22,7 +22,7 @@ func idleScenario(subject Subject) bench.Scenario {
 		n := effort.Of(1500, 300)
 		began := time.Now()
 		called := make(chan time.Duration, 1)
-		w, err := newWorld(subject, cfg, newScript(cfg, effort.Of(1<<15, 1<<13)), 1, func(_ int, w *witness) {
+		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) {
 			w.observe = func(int) { called <- time.Since(began) }
 		})
 		if err != nil {

@@ -40,12 +40,11 @@ func Scenarios(subject Subject) []bench.Scenario {
 
 // dispatchScenario sends updates of 10,000 objects, all equally often, as fast as the informer takes them, and waits
 // until every handler was told all of them; so a figure is an event's whole way from the watch to all handlers, each of
-// which checks what it is told. The events are heads of pods, made beforehand in some 65,000 states that are sent round
-// and round. The fake watch is a channel with room for everything, on both sides.
+// which checks what it is told. The events are heads of pods, two states of each, made beforehand and sent round and round. The fake watch is a channel with room for everything, on both sides.
 func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}.withDefaults()
-		s := newScript(cfg, effort.Of(1<<16, 1<<14))
+		s := newRound(cfg)
 		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
 
 		meter.Begin("making "+fmt.Sprint(len(s.events))+" states", "states", 0, 0)

@@ -1,6 +1,8 @@
 package dispatchbench
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,26 +33,37 @@ const firstVersion = 1_000_000
 // marks is the number of states of the mark, which take turns. An update without a new version would be none.
 const marks = 2
 
-// newScript makes a script of about n events of which a share, churn, deletes objects or brings them back.
+// newScript makes a script of about n events of objects that are drawn as cfg.Distribution says, of which a share, churn,
+// deletes objects or brings them back.
 func newScript(cfg Config, n int) *script {
-	s := &script{keys: load.NewKeys(cfg.Objects+1, cfg.Distribution, cfg.Seed).All()}
 	pick := load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed).Picker(0)
+	objects := make([]int, n)
 	counts := make([]int, cfg.Objects)
-	add := func(object int) {
-		counts[object]++
-		s.events = append(s.events, event{object: int32(object), change: Modified})
-	}
-	for range n {
-		add(pick.Next())
+	for i := range objects {
+		objects[i] = pick.Next()
+		counts[objects[i]]++
 	}
 	// An object that changes once in a lap would come back in the same version, which is no change.
 	for object, count := range counts {
 		if count == 1 {
-			add(object)
+			objects = append(objects, object)
 		}
 	}
-	s.churn(cfg, counts)
-	s.laps = len(s.events)
+	return scriptOf(cfg, objects)
+}
+
+// newRound makes a script in which each object changes twice, in a random order that is the same both times.
+func newRound(cfg Config) *script {
+	order := rand.New(rand.NewPCG(cfg.Seed, 1)).Perm(cfg.Objects)
+	return scriptOf(cfg, slices.Concat(order, order))
+}
+
+func scriptOf(cfg Config, objects []int) *script {
+	s := &script{keys: load.NewKeys(cfg.Objects+1, load.Uniform, cfg.Seed).All(), laps: len(objects)}
+	for _, object := range objects {
+		s.events = append(s.events, event{object: int32(object), change: Modified})
+	}
+	s.churn(cfg)
 	for range marks {
 		s.events = append(s.events, event{object: int32(cfg.Objects), change: Modified})
 	}
@@ -60,7 +73,11 @@ func newScript(cfg Config, n int) *script {
 
 // churn makes pairs of neighbouring events of an object a deletion and an addition, spread evenly. The last event of an
 // object in a lap is never a deletion.
-func (s *script) churn(cfg Config, counts []int) {
+func (s *script) churn(cfg Config) {
+	counts := make([]int, cfg.Objects)
+	for _, e := range s.events {
+		counts[e.object]++
+	}
 	gone := make([]bool, cfg.Objects)
 	owed := 0.0
 	for i := range s.events {
