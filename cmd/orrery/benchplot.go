@@ -30,6 +30,9 @@ func (s *benchSession) plot(records []benchRecord) ([]byte, error) {
 			Title:   benchTitle(first.Bench) + ": latency by percentile",
 			Caption: s.caption(records) + "Latency counts from when an event was due.",
 		}
+		if s.ownRates && len(records) > 1 {
+			picture.Caption += " Each at half of its own throughput."
+		}
 		for _, record := range records {
 			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.result.Latency})
 		}
@@ -176,10 +179,14 @@ type benchFigure struct {
 }
 
 func (f benchFigure) title() string {
-	if _, ok := benchPercentiles[f.name]; ok {
+	switch {
+	case f.unit == bench.PerSecond:
+		return f.name + " per second"
+	case benchPercentiles[f.name] != nil:
 		return "latency, " + f.name
+	default:
+		return f.name
 	}
-	return f.name
 }
 
 // figureNamed finds a figure of the records; without a name it is the first, which is the most important.

@@ -34,10 +34,17 @@ type benchSession struct {
 	options        *benchOptions
 	stdout, stderr io.Writer
 	varied         string // the flag of a sweep
+	// ownRates tells that each run chooses the rate of its second phase, so that their latencies are not those of the
+	// same load.
+	ownRates bool
 }
 
 func newBenchSession(command *cobra.Command, options *benchOptions) *benchSession {
-	return &benchSession{ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr()}
+	rate := command.Flags().Lookup("rate")
+	return &benchSession{
+		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
+		ownRates: rate != nil && rate.Value.String() == "0",
+	}
 }
 
 // run does the runs. Those that have ended when a sweep is interrupted are shown; there are no results of half a run.
@@ -123,6 +130,9 @@ func (s *benchSession) show(records []benchRecord, complete bool) error {
 	stdout := &lostReader{Writer: s.stdout, lost: func() {}}
 	if err := s.options.write(stdout, s.varied, results); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
+	}
+	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
+		fmt.Fprintln(s.stderr, "note: each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
 	}
 	if s.options.plot == "" || !complete {
 		return nil

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/syncbench"
+)
+
+// "orrery bench sync" starts the program again as its server; here the program is the test.
+func TestMain(m *testing.M) {
+	syncbench.ServeIfAsked()
+	os.Exit(m.Run())
+}
+
+// small are flags with which each benchmark takes a moment.
+var small = map[string][]string{
+	"queue":    {"--keys", "100", "--duration", "20ms"},
+	"dispatch": {"--objects", "50", "--duration", "20ms"},
+	"fifo":     {"--keys", "100", "--duration", "20ms"},
+	"store":    {"--objects", "100", "--readers", "1", "--duration", "20ms"},
+	"sync":     {"--objects", "50"},
+}
+
+// benchDocument is what -o json writes.
+type benchDocument struct {
+	Results []struct {
+		Bench, Subject string
+		Parameters     map[string]string
+		Figures        []bench.Figure
+		Latency        *struct{ Count int }
+		Proof          []string
+	}
+}
+
+func benchJSON(t *testing.T, args ...string) benchDocument {
+	t.Helper()
+	code, stdout, stderr := orrery(t, append(append([]string{"bench"}, args...), "-o", "json")...)
+	require.Zero(t, code, stderr)
+	var document benchDocument
+	require.NoError(t, json.Unmarshal([]byte(stdout), &document))
+	return document
+}
+
+// Each benchmark runs, says what it measured and what it checked, on the standard output and nowhere else.
+func TestBenchmarksRun(t *testing.T) {
+	require.Len(t, small, len(benchKinds))
+	for _, kind := range benchKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			document := benchJSON(t, append([]string{kind.name}, small[kind.name]...)...)
+			require.Len(t, document.Results, 1)
+			result := document.Results[0]
+			assert.Equal(t, kind.name, result.Bench)
+			assert.NotEmpty(t, result.Figures)
+			assert.NotEmpty(t, result.Proof)
+			if kind.name != "sync" {
+				require.NotNil(t, result.Latency)
+				assert.Positive(t, result.Latency.Count)
+			}
+			for flag, value := range pairs(small[kind.name]) {
+				assert.Equal(t, value, result.Parameters[flag], "the flag has arrived")
+			}
+		})
+	}
+}
+
+// pairs are flags and their values.
+func pairs(args []string) map[string]string {
+	found := map[string]string{}
+	for i := 0; i+1 < len(args); i += 2 {
+		found[strings.TrimPrefix(args[i], "--")] = args[i+1]
+	}
+	return found
+}
+
+func TestBenchTableAndProgress(t *testing.T) {
+	code, stdout, stderr := orrery(t, append([]string{"bench", "queue"}, small["queue"]...)...)
+	require.Zero(t, code, stderr)
+	assert.Regexp(t, `(?m)^bench queue$`, stdout)
+	assert.Regexp(t, `(?m)^  processed +\S+( [kMG])?/s$`, stdout)
+	assert.Regexp(t, `(?m)^    p99\.9 +\S+ (ns|µs|ms|s)$`, stdout)
+	assert.Contains(t, stdout, "\nchecked\n")
+	assert.NotEmpty(t, stderr, "progress in a pipe is a line for each phase")
+	assert.NotContains(t, stderr, "\x1b", "without the codes of a terminal")
+
+	code, _, stderr = orrery(t, append([]string{"bench", "queue", "--quiet"}, small["queue"]...)...)
+	assert.Zero(t, code)
+	assert.Empty(t, stderr)
+}
+
+// Designs side by side have a column each, and a picture with all of them.
+func TestBenchDesignsSideBySide(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "designs.svg")
+	code, stdout, stderr := orrery(t, append([]string{"bench", "fifo", "--design", "all", "--plot", file}, small["fifo"]...)...)
+	require.Zero(t, code, stderr)
+	assert.Regexp(t, `(?m)^ +orrery +naive$`, stdout)
+	assert.Contains(t, stderr, "[2/2] naive\n")
+	assert.Contains(t, stderr, "with --rate their latencies are those of the same load")
+	svg := svgText(t, file)
+	for _, want := range []string{"orrery bench fifo: latency by percentile", "orrery", "naive", "99%", "Each at half of its own throughput."} {
+		assert.Contains(t, svg, want)
+	}
+}
+
+// svgText reads a picture, makes sure that it is one, and returns its texts.
+func svgText(t *testing.T, file string) string {
+	t.Helper()
+	svg, err := os.ReadFile(file)
+	require.NoError(t, err)
+	decoder := xml.NewDecoder(bytes.NewReader(svg))
+	var texts []string
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		if text, ok := token.(xml.CharData); ok {
+			texts = append(texts, string(text))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func TestBenchSyncFormats(t *testing.T) {
+	document := benchJSON(t, append([]string{"sync", "--format", "all"}, small["sync"]...)...)
+	require.Len(t, document.Results, 2)
+	assert.Equal(t, "json", document.Results[0].Parameters["format"])
+	assert.Equal(t, "protobuf", document.Results[1].Parameters["format"])
+	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
+}
+
+// A result that nobody can compute is none: a run that fails shows nothing, and those before it are not passed off as all.
+func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
+	good := benchRun{design: "good", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
+		return &bench.Result{Bench: "x", Subject: "good", Figures: []bench.Figure{{Name: "events", Unit: bench.PerSecond, Value: 1}}}, nil
+	}}
+	bad := benchRun{design: "bad", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
+		return nil, bench.Prove("keys processed", 2, 1)
+	}}
+	session, stdout, _ := benchSessionFor(t)
+	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
+	err := session.run([]benchRun{good, bad})
+	require.ErrorAs(t, err, new(*bench.ProofError))
+	assert.Equal(t, "bad: the work was not done: keys processed: got 1, want 2", err.Error())
+	assert.Empty(t, stdout.String())
+	assert.NoFileExists(t, session.options.plot)
+}
+
+func benchSessionFor(t *testing.T) (session *benchSession, stdout, stderr *bytes.Buffer) {
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	options := &benchOptions{output: choiceFlag{chosen: []string{outputTable}}}
+	return &benchSession{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
+}
+
+// interruptedRun is a run during which somebody presses Ctrl-C.
+func interruptedRun(value string) benchRun {
+	return benchRun{value: value, do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
+		meter.Begin("as fast as it goes", "keys", 0, 0)
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+}
+
+func TestBenchInterrupted(t *testing.T) {
+	session, stdout, _ := benchSessionFor(t)
+	err := session.run([]benchRun{interruptedRun("")})
+	require.ErrorAs(t, err, new(*interruptedError))
+	assert.Equal(t, `interrupted during "as fast as it goes"; a run that has not ended has no result`, err.Error())
+	assert.Empty(t, stdout.String())
+}
+
+// Of a sweep the rows that are complete are shown. The picture would look complete and is not drawn.
+func TestBenchSweepInterrupted(t *testing.T) {
+	session, stdout, stderr := benchSessionFor(t)
+	session.varied = "workers"
+	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
+	first := benchRun{value: "1", do: func(context.Context, *bench.Meter) (*bench.Result, error) {
+		return &bench.Result{
+			Bench: "queue", Subject: "orrery", Parameters: []bench.Parameter{{Name: "workers", Value: "1"}},
+			Figures: []bench.Figure{{Name: "processed", Unit: bench.PerSecond, Value: 4.2e6}},
+		}, nil
+	}}
+	err := session.run([]benchRun{first, interruptedRun("2"), first})
+	require.ErrorAs(t, err, new(*interruptedError))
+	assert.Equal(t, `interrupted during "as fast as it goes" of workers=2; a run that has not ended has no result, 1 had ended before`, err.Error())
+	assert.Regexp(t, `(?m)^  1 +4\.2 M/s$`, stdout.String())
+	assert.Contains(t, stderr.String(), "[2/3] workers=2\n")
+	assert.NotContains(t, stderr.String(), "[3/3]")
+	assert.NoFileExists(t, session.options.plot)
+}
+
+// Scripts see from the exit code that there is no result, and why.
+func TestBenchInterruptedExitCode(t *testing.T) {
+	interrupted := benchKind{name: "interrupted", short: "X", workload: func() benchWorkload { return fixedWorkload{interruptedRun("")} }}
+	benchKinds = append(benchKinds, interrupted)
+	defer func() { benchKinds = benchKinds[:len(benchKinds)-1] }()
+	code, stdout, stderr := orrery(t, "bench", "interrupted", "-q")
+	assert.Equal(t, exitInterrupted, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, "orrery: interrupted during \"as fast as it goes\"; a run that has not ended has no result\n", stderr)
+}
+
+func TestBenchWritesToAFullDisk(t *testing.T) {
+	session, _, _ := benchSessionFor(t)
+	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.ENOSPC })
+	assert.ErrorIs(t, session.show(nil, true), syscall.ENOSPC)
+	// Nobody reads any more: "orrery bench queue | true".
+	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
+	assert.NoError(t, session.show(nil, true))
+}
+
+// A sweep as CSV is a table that a spreadsheet reads.
+func TestBenchSweepCSV(t *testing.T) {
+	code, stdout, stderr := orrery(t, append([]string{"bench", "sweep", "queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
+	require.Zero(t, code, stderr)
+	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 4)
+	column := -1
+	for i, name := range rows[0] {
+		if name == "workers" {
+			column = i
+		}
+	}
+	require.NotEqual(t, -1, column)
+	assert.Equal(t, []string{"1", "2", "3"}, []string{rows[1][column], rows[2][column], rows[3][column]})
+}
