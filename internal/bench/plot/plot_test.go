@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,8 +26,27 @@ func TestGolden(t *testing.T) {
 		}
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
-		assert.Equal(t, string(want), string(picture.svg), "%s; if the change is meant, run the test with -update and look at the pictures", name)
+		line, old, now := firstDifference(string(want), string(picture.svg))
+		assert.Equal(t, old, now, "%s, line %d; if the change is meant, run the test with -update and look at the pictures", file, line)
 	}
+}
+
+// firstDifference returns the first line in which two texts differ; with a whole picture nobody could do anything.
+func firstDifference(a, b string) (line int, inA, inB string) {
+	linesA, linesB := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(linesA), len(linesB)) {
+		inA, inB = "", ""
+		if i < len(linesA) {
+			inA = linesA[i]
+		}
+		if i < len(linesB) {
+			inB = linesB[i]
+		}
+		if inA != inB {
+			return i + 1, inA, inB
+		}
+	}
+	return 0, "", ""
 }
 
 func TestDocumentsAreXMLWithTitleAndDescription(t *testing.T) {
