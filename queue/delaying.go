@@ -46,14 +46,12 @@ func (q *DelayingQueue[K]) Cancel(key K) bool {
 func (q *Queue[K]) cancel(key K, hash uint32) (seq uint64, canceled bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	slot, r := q.records.find(key, hash)
+	_, _, r := q.records.find(key, hash)
 	if r == nil || !r.value.delayed() {
 		return 0, false
 	}
 	q.delays.remove(r)
-	if r.value.settled() {
-		q.records.remove(slot)
-	}
+	q.settleLocked(r)
 	return q.countLocked(delayCanceled), true
 }
 
@@ -71,22 +69,22 @@ func (q *Queue[K]) delay(key K, hash uint32, after time.Duration, backoff bool) 
 	if q.shuttingDown {
 		return refused, q.countLocked(refused), 0
 	}
-	r := q.records.obtain(key, hash)
+	ref, r := q.obtainLocked(key, hash)
 	now := q.now()
 	switch {
 	case r.value.delayed() && r.value.held && !backoff:
 		return held, q.countLocked(held), r.value.due - now
 	case after <= 0:
-		what = delayed | q.dirtyLocked(r)
+		what = delayed | q.dirtyLocked(ref, r)
 		return what, q.countLocked(what), 0
 	}
-	q.delayLocked(r, saturatingAdd(now, after), backoff)
+	q.delayLocked(ref, r, saturatingAdd(now, after), backoff)
 	q.armLocked(now)
 	return delayed, q.countLocked(delayed), r.value.due - now
 }
 
 // delayLocked lets r wait until due, unless it waits for an earlier end already.
-func (q *Queue[K]) delayLocked(r *record[K], due time.Duration, backoff bool) {
+func (q *Queue[K]) delayLocked(ref uint32, r *record[K], due time.Duration, backoff bool) {
 	if r.value.delayed() && r.value.due <= due {
 		return
 	}
@@ -96,7 +94,7 @@ func (q *Queue[K]) delayLocked(r *record[K], due time.Duration, backoff bool) {
 	if r.value.delayed() {
 		q.delays.fix(r)
 	} else {
-		q.delays.push(r)
+		q.delays.push(ref)
 	}
 }
 
@@ -112,10 +110,14 @@ func saturatingAdd(now, after time.Duration) time.Duration {
 // before that anyway: a timer that fires too early finds nothing to do and is
 // armed again, which is cheaper than moving it each time a delay is given up.
 func (q *Queue[K]) armLocked(now time.Duration) {
-	if len(q.delays) == 0 || q.delays[0].value.due >= q.alarm {
+	if q.delays.len() == 0 {
 		return
 	}
-	q.alarm = q.delays[0].value.due
+	_, first := q.delays.first()
+	if first.value.due >= q.alarm {
+		return
+	}
+	q.alarm = first.value.due
 	if q.timer == nil {
 		q.timer = time.AfterFunc(q.alarm-now, q.fire)
 	} else {
@@ -155,13 +157,16 @@ func (q *Queue[K]) endDelays() (endings []ending[K], more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	for n := 0; len(q.delays) > 0 && q.delays[0].value.due <= now; n++ {
+	for n := 0; q.delays.len() > 0; n++ {
+		ref, r := q.delays.first()
+		if r.value.due > now {
+			break
+		}
 		if n == endingsPerLock {
 			return endings, true
 		}
-		r := q.delays[0]
 		q.delays.remove(r)
-		what := delayEnded | q.dirtyLocked(r)
+		what := delayEnded | q.dirtyLocked(ref, r)
 		seq := q.countLocked(what)
 		if q.trace != nil {
 			endings = append(endings, ending[K]{r.key, what, seq, now - r.value.due})

@@ -2,6 +2,9 @@ package queue
 
 import "fmt"
 
+// KeepSettled is for tests outside of the package.
+const KeepSettled = keepSettled
+
 // Check asserts the invariants, for tests outside of the package.
 func (q *Queue[K]) Check() error {
 	q.mu.Lock()
@@ -22,35 +25,44 @@ func (q *Queue[K]) checkLocked() error {
 }
 
 func (q *Queue[K]) checkRecordsLocked() (err error) {
-	q.records.all(func(r *record[K]) {
-		if _, found := q.records.find(r.key, q.records.hash(r.key)); found != r {
+	settled := 0
+	q.records.all(func(ref uint32, r *record[K]) {
+		if _, _, found := q.records.find(r.key, q.records.hash(r.key)); found != r || q.records.at(ref) != r {
 			err = fmt.Errorf("the record of %v is not found by its key", r.key)
 		}
 		if r.value.settled() {
-			err = fmt.Errorf("the record of %v has nothing to remember", r.key)
+			settled++
 		}
 	})
+	if settled != q.settled {
+		return fmt.Errorf("%d records are settled, %d are counted", settled, q.settled)
+	}
 	return err
 }
 
-func (q *Queue[K]) checkTableLocked() error {
+func (q *Queue[K]) checkTableLocked() error { return q.records.check() }
+
+func (t *table[K, V]) check() error {
 	used := 0
-	for _, ref := range q.records.slots {
-		if ref != 0 {
+	for _, s := range t.slots {
+		if s != 0 {
 			used++
+			if c := t.chunks[s.ref()/chunkSize]; c.hashes[s.ref()%chunkSize] != s.hash() {
+				return fmt.Errorf("the hash of reference %d differs", s.ref())
+			}
 		}
 	}
-	t := &q.records
-	switch {
+	switch all := (len(t.chunks) - 1 - len(t.holes)) * chunkSize; {
 	case t.live != used:
 		return fmt.Errorf("%d live records in %d slots", t.live, used)
-	case 2*t.live > len(t.slots):
+	case 4*t.live > 3*len(t.slots):
 		return fmt.Errorf("%d live records in a table of %d", t.live, len(t.slots))
-	case int(t.used)-len(t.free) != t.live:
-		return fmt.Errorf("%d records, %d free, %d live", t.used, len(t.free), t.live)
+	case len(t.chunks) > 0 && all-int(t.end-t.next)-len(t.free) != t.live:
+		return fmt.Errorf("room for %d records, %d never used, %d free, %d live", all, t.end-t.next, len(t.free), t.live)
 	}
 	for _, ref := range t.free {
-		if *t.at(ref) != (record[K]{}) {
+		c := t.chunks[ref/chunkSize]
+		if c.hashes[ref%chunkSize] != 0 || any(c.entries[ref%chunkSize]) != any(entry[K, V]{}) {
 			return fmt.Errorf("free record %d is not zero", ref)
 		}
 	}
@@ -59,7 +71,7 @@ func (q *Queue[K]) checkTableLocked() error {
 
 func (q *Queue[K]) checkOrderLocked() error {
 	queued := 0
-	q.records.all(func(r *record[K]) {
+	q.records.all(func(_ uint32, r *record[K]) {
 		if r.value.queued() {
 			queued++
 		}
@@ -69,7 +81,7 @@ func (q *Queue[K]) checkOrderLocked() error {
 	}
 	seen := map[K]bool{}
 	for i := range q.fifo.len() {
-		r := q.fifo.at(i)
+		r := q.records.at(q.fifo.at(i))
 		if !r.value.queued() || seen[r.key] {
 			return fmt.Errorf("%v is in the order, queued %v, seen before %v", r.key, r.value.queued(), seen[r.key])
 		}
@@ -79,29 +91,31 @@ func (q *Queue[K]) checkOrderLocked() error {
 }
 
 func (q *Queue[K]) checkProcessingLocked() error {
-	for i, r := range q.processing {
-		if int(r.value.processingPlace) != i+1 {
-			return fmt.Errorf("%v has processing place %d at %d", r.key, r.value.processingPlace, i)
+	for i, h := range q.processing {
+		r := q.records.at(h.ref)
+		if r.key != h.key || int(r.value.processingPlace) != i+1 || q.holdingLocked(h.key) != i {
+			return fmt.Errorf("%v has processing place %d at %d", h.key, r.value.processingPlace, i)
 		}
 	}
 	return nil
 }
 
 func (q *Queue[K]) checkDelaysLocked() error {
-	for i, r := range q.delays {
+	for i := range q.delays.len() {
+		r := q.delays.at(i)
 		if int(r.value.delayPlace) != i+1 {
 			return fmt.Errorf("%v has heap place %d at %d", r.key, r.value.delayPlace, i)
 		}
-		if i > 0 && r.value.before(&q.delays[(i-1)/heapArity].value) {
+		if i > 0 && r.value.before(&q.delays.at((i-1)/heapArity).value) {
 			return fmt.Errorf("%v comes before its parent", r.key)
 		}
 	}
-	if len(q.delays) > 0 {
+	if q.delays.len() > 0 {
 		if q.shuttingDown {
-			return fmt.Errorf("%d delays after the shutdown", len(q.delays))
+			return fmt.Errorf("%d delays after the shutdown", q.delays.len())
 		}
-		if q.alarm > q.delays[0].value.due {
-			return fmt.Errorf("the timer fires at %v, a delay ends at %v", q.alarm, q.delays[0].value.due)
+		if _, first := q.delays.first(); q.alarm > first.value.due {
+			return fmt.Errorf("the timer fires at %v, a delay ends at %v", q.alarm, first.value.due)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func (f *failures[K]) add(key K) (before int) {
 	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	count := f.counts.obtain(key, hash)
+	_, count, _ := f.counts.obtain(key, hash)
 	count.value++
 	return count.value - 1
 }
@@ -27,8 +27,8 @@ func (f *failures[K]) Forget(key K) {
 	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if slot, count := f.counts.find(key, hash); count != nil {
-		f.counts.remove(slot)
+	if place, _, count := f.counts.find(key, hash); count != nil {
+		f.counts.remove(place)
 	}
 }
 
@@ -37,7 +37,7 @@ func (f *failures[K]) NumRequeues(key K) int {
 	hash := f.counts.hash(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, count := f.counts.find(key, hash); count != nil {
+	if _, _, count := f.counts.find(key, hash); count != nil {
 		return count.value
 	}
 	return 0

@@ -107,8 +107,8 @@ func (q *Queue[K]) measure() (depth int, unfinished, longest time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	for _, r := range q.processing {
-		age := now - r.value.started
+	for _, h := range q.processing {
+		age := now - h.started
 		unfinished += age
 		longest = max(longest, age)
 	}

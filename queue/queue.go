@@ -33,12 +33,13 @@ type Queue[K comparable] struct {
 
 	// Guarded by mu: the keys. checkLocked has the invariants.
 	records    table[K, state]
-	order      Order[K]         // where keys wait, if the caller brought an order
-	fifo       ring[*record[K]] // where keys wait otherwise
-	processing []*record[K]     // keys that workers hold, in no order
-	delays     delayHeap[K]     // keys that wait for their delay to end
-	ticket     uint32           // the last one given to a record in delays
-	seq        uint64           // number of the last event
+	settled    int          // how many of the records are settled
+	order      Order[K]     // where keys wait, if the caller brought an order
+	fifo       ring[uint32] // where keys wait otherwise: references of records
+	processing []holding[K] // keys that workers hold, in no order
+	delays     delayHeap[K] // keys that wait for their delay to end
+	ticket     uint32       // the last one given to a record in delays
+	seq        uint64       // number of the last event
 
 	// Guarded by mu: the goroutines.
 	waiters      int // in Get
@@ -47,7 +48,7 @@ type Queue[K comparable] struct {
 	shuttingDown bool
 
 	// Guarded by mu: the timer.
-	// Invariant: while something is delayed, alarm <= delays[0].due.
+	// Invariant: while something is delayed, alarm <= due of the first delay.
 	timer *time.Timer
 	alarm time.Duration // when timer fires; never if it does not
 }
@@ -77,6 +78,7 @@ func (q *Queue[K]) init(config Config[K]) {
 	q.available.L = &q.mu
 	q.idle.L = &q.mu
 	q.records = newTable[K, state]()
+	q.delays.records = &q.records
 }
 
 // now reads the queue's clock: half the price of time.Now, a third of the size.
@@ -102,20 +104,29 @@ func (q *Queue[K]) Add(key K) {
 
 func (q *Queue[K]) add(key K, hash uint32) (what effect, seq uint64, wait time.Duration) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	if q.order != nil { // foreign code, which may panic
+		defer q.mu.Unlock()
+		return q.addLocked(key, hash)
+	}
+	what, seq, wait = q.addLocked(key, hash)
+	q.mu.Unlock() // not deferred: it is a nanosecond in twenty
+	return what, seq, wait
+}
+
+func (q *Queue[K]) addLocked(key K, hash uint32) (what effect, seq uint64, wait time.Duration) {
 	if q.shuttingDown {
 		return refused, q.countLocked(refused), 0
 	}
-	r := q.records.obtain(key, hash)
+	ref, r := q.obtainLocked(key, hash)
 	if r.value.held && r.value.delayed() {
 		return held, q.countLocked(held), r.value.due - q.now()
 	}
-	what = q.dirtyLocked(r)
+	what = q.dirtyLocked(ref, r)
 	return what, q.countLocked(what), 0
 }
 
 // dirtyLocked notes that the key of r needs processing, now.
-func (q *Queue[K]) dirtyLocked(r *record[K]) (what effect) {
+func (q *Queue[K]) dirtyLocked(ref uint32, r *record[K]) (what effect) {
 	s := &r.value
 	if s.delayed() {
 		q.delays.remove(r)
@@ -130,7 +141,7 @@ func (q *Queue[K]) dirtyLocked(r *record[K]) (what effect) {
 	s.dirty = true
 	s.added = q.stamp()
 	if !s.processing() {
-		q.pushLocked(r)
+		q.pushLocked(ref, r)
 	}
 	return what | added
 }
@@ -144,27 +155,28 @@ func (q *Queue[K]) countLocked(what effect) (seq uint64) {
 
 // pushLocked puts a record in the order and wakes one worker. There is no lost
 // wake-up: a worker counts itself as waiter before it gives up the lock.
-func (q *Queue[K]) pushLocked(r *record[K]) {
+func (q *Queue[K]) pushLocked(ref uint32, r *record[K]) {
 	if q.order != nil {
 		q.order.Push(r.key)
 	} else {
-		q.fifo.push(r)
+		q.fifo.push(ref)
 	}
 	if q.waiters > 0 {
 		q.available.Signal()
 	}
 }
 
-func (q *Queue[K]) popLocked() *record[K] {
+func (q *Queue[K]) popLocked() (ref uint32, r *record[K]) {
 	if q.order == nil {
-		return q.fifo.pop()
+		ref = q.fifo.pop()
+		return ref, q.records.at(ref)
 	}
 	key := q.order.Pop()
-	_, r := q.records.find(key, q.records.hash(key))
+	_, ref, r = q.records.find(key, q.records.hash(key))
 	if r == nil || !r.value.queued() {
 		panic(fmt.Sprintf("queue: Order.Pop returned %v, which it was not given", key))
 	}
-	return r
+	return ref, r
 }
 
 func (q *Queue[K]) lenLocked() int {
@@ -196,7 +208,16 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 // get returns seq 0 if the queue is shut down and nothing waits.
 func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	if q.order != nil { // foreign code, which may panic
+		defer q.mu.Unlock()
+		return q.getLocked()
+	}
+	key, seq, waited = q.getLocked()
+	q.mu.Unlock()
+	return key, seq, waited
+}
+
+func (q *Queue[K]) getLocked() (key K, seq uint64, waited time.Duration) {
 	for q.lenLocked() == 0 {
 		if q.shuttingDown {
 			return key, 0, 0
@@ -205,21 +226,20 @@ func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
 		q.available.Wait()
 		q.waiters--
 	}
-	r := q.popLocked()
-	s := &r.value
-	s.dirty = false
-	s.started = q.stamp()
-	q.processing = append(q.processing, r)
-	s.processingPlace = int32(len(q.processing))
+	ref, r := q.popLocked()
+	now := q.stamp()
+	r.value.dirty = false
+	q.processing = append(q.processing, holding[K]{r.key, ref, now})
+	r.value.processingPlace = int32(len(q.processing))
 	q.seq++
-	return r.key, q.seq, s.started - s.added
+	return r.key, q.seq, now - r.value.added
 }
 
 // Done gives back a key; see Interface. A key that no worker holds is ignored and
 // reported to Trace.DoneUnknown. (The original would queue it a second time,
 // and two workers could then hold it at once.)
 func (q *Queue[K]) Done(key K) {
-	known, seq, worked := q.done(key, q.records.hash(key))
+	known, seq, worked := q.done(key)
 	switch {
 	case q.trace == nil:
 	case known:
@@ -229,33 +249,32 @@ func (q *Queue[K]) Done(key K) {
 	}
 }
 
-func (q *Queue[K]) done(key K, hash uint32) (known bool, seq uint64, worked time.Duration) {
+func (q *Queue[K]) done(key K) (known bool, seq uint64, worked time.Duration) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	if q.order != nil { // foreign code, which may panic
+		defer q.mu.Unlock()
+		return q.doneLocked(key)
+	}
+	known, seq, worked = q.doneLocked(key)
+	q.mu.Unlock()
+	return known, seq, worked
+}
+
+func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Duration) {
 	q.seq++
-	slot, r := q.records.find(key, hash)
-	if r == nil || !r.value.processing() {
+	place := q.holdingLocked(key)
+	if place < 0 {
 		return false, q.seq, 0
 	}
-	worked = q.stamp() - r.value.started
-	q.releaseLocked(r)
+	worked = q.stamp() - q.processing[place].started
+	ref, r := q.releaseLocked(place)
 	if r.value.dirty {
-		q.pushLocked(r)
-	} else if r.value.settled() {
-		q.records.remove(slot)
+		q.pushLocked(ref, r)
+	} else {
+		q.settleLocked(r)
 	}
 	if q.drainers > 0 && q.idleLocked() {
 		q.idle.Broadcast()
 	}
 	return true, q.seq, worked
-}
-
-// releaseLocked takes a record out of processing; the last one fills the gap.
-func (q *Queue[K]) releaseLocked(r *record[K]) {
-	last := len(q.processing) - 1
-	moved, place := q.processing[last], r.value.processingPlace
-	q.processing[place-1], moved.value.processingPlace = moved, place
-	q.processing[last] = nil
-	q.processing = q.processing[:last]
-	r.value.processingPlace = 0
 }

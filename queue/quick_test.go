@@ -22,54 +22,66 @@ func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable[int, int]()
 		model := map[int]*entry[int, int]{}
-		hashes := rapid.SampledFrom([]uint32{1, 3, 64, 1 << 31}).Draw(t, "hashes")
-		hash := func(key int) uint32 { return uint32(key) % hashes }
+		hashes := rapid.SampledFrom([]uint32{1, 3, 64, 1 << 30}).Draw(t, "hashes")
+		hash := func(key int) uint32 { return uint32(key)%hashes | taken }
 		key := rapid.IntRange(0, 80)
+		obtain := func(k int) {
+			ref, r, isNew := table.obtain(k, hash(k))
+			if known := model[k]; known != nil && known != r || isNew != (known == nil) {
+				t.Fatalf("%d has %p, want %p; new: %v", k, r, known, isNew)
+			} else if isNew && r.value != 0 {
+				t.Fatalf("a new entry has the value %d", r.value)
+			}
+			if table.at(ref) != r {
+				t.Fatalf("reference %d leads elsewhere", ref)
+			}
+			r.value = k + 1
+			model[k] = r
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"obtain": func(t *rapid.T) {
-				k := key.Draw(t, "key")
-				r := table.obtain(k, hash(k))
-				if known := model[k]; known != nil && known != r {
-					t.Fatalf("%d has two entries", k)
-				} else if known == nil && r.value != 0 {
-					t.Fatalf("a new entry has the value %d", r.value)
-				}
-				r.value = k + 1
-				model[k] = r
-			},
+			"obtain": func(t *rapid.T) { obtain(key.Draw(t, "key")) },
 			"obtain many": func(t *rapid.T) {
-				for k := range rapid.IntRange(0, 80).Draw(t, "keys") {
-					model[k] = table.obtain(k, hash(k))
-					model[k].value = k + 1
+				from := rapid.SampledFrom([]int{0, 100, 1000}).Draw(t, "from")
+				for k := range rapid.SampledFrom([]int{80, 80, 1500}).Draw(t, "keys") {
+					obtain(from + k)
 				}
 			},
 			"remove": func(t *rapid.T) {
 				k := key.Draw(t, "key")
-				slot, r := table.find(k, hash(k))
+				place, _, r := table.find(k, hash(k))
 				if r != model[k] {
 					t.Fatalf("find(%d) is %p, want %p", k, r, model[k])
 				}
 				if r != nil {
-					table.remove(slot)
+					table.remove(place)
 					delete(model, k)
+				}
+			},
+			"sweep": func(t *rapid.T) {
+				stay := rapid.SampledFrom([]int{0, 50, 900, 5000}).Draw(t, "stay")
+				table.sweep(func(v *int) bool { return *v > stay })
+				for k := range model {
+					if k+1 > stay {
+						delete(model, k)
+					}
 				}
 			},
 			"": func(t *rapid.T) {
 				seen := 0
-				table.all(func(r *entry[int, int]) {
+				table.all(func(ref uint32, r *entry[int, int]) {
 					seen++
-					if model[r.key] != r {
+					if model[r.key] != r || table.at(ref) != r {
 						t.Fatalf("the entry of %d should not be there", r.key)
 					}
 				})
 				if seen != len(model) || table.live != len(model) {
 					t.Fatalf("%d entries, live %d, want %d", seen, table.live, len(model))
 				}
-				if 2*table.live > len(table.slots) {
-					t.Fatalf("%d entries in %d slots", table.live, len(table.slots))
+				if err := table.check(); err != nil {
+					t.Fatal(err)
 				}
 				for k, want := range model {
-					if _, r := table.find(k, hash(k)); r != want || r.key != k {
+					if _, _, r := table.find(k, hash(k)); r != want || r.key != k || r.value != k+1 {
 						t.Fatalf("find(%d) is %p, want %p", k, r, want)
 					}
 				}
@@ -80,20 +92,44 @@ func TestTableIsAMap(t *testing.T) {
 
 func TestTableShrinksAfterAStorm(t *testing.T) {
 	table := newTable[int, int]()
-	for k := range keepSlots {
-		table.obtain(k, table.hash(k)).value = k
+	fill := func() {
+		for k := range keepSlots {
+			_, r, _ := table.obtain(k, table.hash(k))
+			r.value = k
+		}
+		require.Greater(t, len(table.slots), keepSlots)
 	}
-	require.Greater(t, len(table.slots), keepSlots)
+	isSmall := func() {
+		t.Helper()
+		assert.Len(t, table.slots, minSlots)
+		full := 0
+		for _, c := range table.chunks {
+			if c != nil {
+				full++
+			}
+		}
+		assert.LessOrEqual(t, full, 1)
+	}
+	fill()
 	for k := range keepSlots {
-		slot, r := table.find(k, table.hash(k))
+		place, _, r := table.find(k, table.hash(k))
 		require.NotNil(t, r)
-		table.remove(slot)
+		table.remove(place)
 	}
-	assert.Len(t, table.slots, minSlots)
-	assert.Empty(t, table.chunks)
-	_, r := table.find(1, table.hash(1))
+	isSmall()
+	_, _, r := table.find(1, table.hash(1))
 	assert.Nil(t, r)
-	assert.Equal(t, 1, table.obtain(1, table.hash(1)).key)
+	_, r, _ = table.obtain(1, table.hash(1))
+	assert.Equal(t, 1, r.key)
+
+	fill()
+	table.sweep(func(v *int) bool { return *v > 3 })
+	isSmall()
+	assert.Equal(t, 4, table.live)
+	require.NoError(t, table.check())
+	fill()
+	require.NoError(t, table.check())
+	assert.Equal(t, keepSlots, table.live)
 }
 
 func TestRingIsASlice(t *testing.T) {
@@ -149,20 +185,23 @@ func TestRingShrinksAfterAStorm(t *testing.T) {
 // and ticket.
 func TestDelayHeapIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h delayHeap[int]
+		records := newTable[int, state]()
+		h := delayHeap[int]{records: &records}
 		var model []*record[int]
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
 		ticket := uint32(math.MaxUint32 - 5) // it is going to start over
 		sort := func() {
 			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.value.due, b.value.due) })
 		}
+		keys := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
-				r := record[int]{}
+				keys++
+				ref, r, _ := records.obtain(keys, records.hash(keys))
 				ticket++
 				r.value.due, r.value.ticket = due.Draw(t, "due"), ticket
-				h.push(&r)
-				model = append(model, &r)
+				h.push(ref)
+				model = append(model, r)
 				sort()
 			},
 			"remove": func(t *rapid.T) {
@@ -189,19 +228,19 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 				sort()
 			},
 			"": func(t *rapid.T) {
-				if len(h) != len(model) || len(h) > 0 && h[0] != model[0] {
-					t.Fatalf("%d delays, want %d", len(h), len(model))
+				if h.len() != len(model) || h.len() > 0 && h.at(0) != model[0] {
+					t.Fatalf("%d delays, want %d", h.len(), len(model))
 				}
-				for i, r := range h {
-					if int(r.value.delayPlace) != i+1 {
-						t.Fatalf("index %d is %d", i, r.value.delayPlace)
+				for i := range h.len() {
+					if int(h.at(i).value.delayPlace) != i+1 {
+						t.Fatalf("index %d is %d", i, h.at(i).value.delayPlace)
 					}
 				}
 			},
 		})
 		for _, want := range model {
-			if h[0] != want {
-				t.Fatalf("the next is %v, want %v", h[0], want)
+			if _, first := h.first(); first != want {
+				t.Fatalf("the next is %v, want %v", first, want)
 			}
 			h.remove(want)
 		}
@@ -209,17 +248,19 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 }
 
 func TestDelayHeapShrinksAfterAStorm(t *testing.T) {
-	var h delayHeap[int]
-	records := make([]record[int], keepRing+1)
-	for i := range records {
-		records[i].value.due = time.Duration(i)
-		h.push(&records[i])
+	records := newTable[int, state]()
+	h := delayHeap[int]{records: &records}
+	for i := range keepRing + 1 {
+		ref, r, _ := records.obtain(i, records.hash(i))
+		r.value.due = time.Duration(i)
+		h.push(ref)
 	}
-	for i := range records {
-		require.Same(t, &records[i], h[0])
-		h.remove(h[0])
+	for i := range keepRing + 1 {
+		_, first := h.first()
+		require.Equal(t, i, first.key)
+		h.remove(first)
 	}
-	assert.Zero(t, cap(h))
+	assert.Zero(t, cap(h.refs))
 }
 
 // TestExponentialIsExact compares the shift with arithmetic that cannot overflow.

@@ -3,24 +3,22 @@ package queue
 import "time"
 
 // record is all that the queue knows about one key. A key without a record is
-// idle; a record that has nothing left to say is removed (see settled).
+// idle, and so is one whose record is settled; see settleLocked.
 type record[K comparable] = entry[K, state]
 
 // state is the part of a record that is not the key. The zero value says that
-// there is nothing to do.
+// there is nothing to do. It is 32 bytes large, and a record of a string 48.
 //
 // The article's two sets are two facts here: a key is in the set "dirty" if its
 // state says dirty, and in the set "processing" if its state is processing().
 //
 // Invariant: the record is in the queue's order <=> dirty && !processing().
 // Invariant: the record is in the delay heap    <=> delayed().
-// Invariant: between two operations of the queue no record is settled().
 type state struct {
-	// Points in time on the queue's own clock (Queue.now). added and started
-	// are zero in a queue that has nobody to tell them to (Queue.timed).
-	due     time.Duration // end of the delay, while delayed
-	added   time.Duration // when the key became dirty, while dirty
-	started time.Duration // when Get handed the key out, while processing
+	// Points in time on the queue's own clock (Queue.now). added is zero in a
+	// queue that has nobody to tell it to (Queue.timed).
+	due   time.Duration // end of the delay, while delayed
+	added time.Duration // when the key became dirty, while dirty
 
 	ticket          uint32 // of two equal dues the smaller ticket comes first
 	delayPlace      int32  // place in Queue.delays counted from 1, 0 outside
@@ -46,4 +44,11 @@ func (s *state) before(other *state) bool {
 		return s.due < other.due
 	}
 	return int32(s.ticket-other.ticket) < 0 // tickets may wrap around
+}
+
+// holding is a key that a worker holds.
+type holding[K comparable] struct {
+	key     K
+	ref     uint32        // of its record
+	started time.Duration // when Get handed it out; zero unless Queue.timed
 }

@@ -57,15 +57,16 @@ func (q *Queue[K]) shutDown(drain bool) (shutdowns, dropped int) {
 }
 
 func (q *Queue[K]) dropDelaysLocked() int {
-	dropped := q.delays
-	q.delays = nil
-	for _, r := range dropped {
+	dropped := q.delays.refs
+	q.delays.refs = nil
+	for _, ref := range dropped {
+		r := q.records.at(ref)
 		r.value.delayPlace = 0
 		if r.value.settled() {
-			slot, _ := q.records.find(r.key, r.hash)
-			q.records.remove(slot)
+			q.settled++
 		}
 	}
+	q.sweepLocked() // few keys come from now on
 	if q.timer != nil {
 		q.timer.Stop()
 		q.alarm = never

@@ -81,14 +81,15 @@ func (q *Queue[K]) snapshot() (s Snapshot[K], delays []delayedCopy[K]) {
 		ShuttingDown: q.shuttingDown,
 		Draining:     q.drainers > 0,
 	}
-	for _, r := range q.processing {
-		p := ProcessingKey[K]{Key: r.key, Dirty: r.value.dirty}
+	for _, h := range q.processing {
+		p := ProcessingKey[K]{Key: h.key, Dirty: q.records.at(h.ref).value.dirty}
 		if q.timed {
-			p.For = now - r.value.started
+			p.For = now - h.started
 		}
 		s.Processing = append(s.Processing, p)
 	}
-	for _, r := range q.delays {
+	for i := range q.delays.len() {
+		r := q.delays.at(i)
 		delays = append(delays, delayedCopy[K]{DelayedKey[K]{r.key, r.value.due - now, r.value.held}, r.value.ticket})
 	}
 	return s, delays
@@ -96,7 +97,7 @@ func (q *Queue[K]) snapshot() (s Snapshot[K], delays []delayedCopy[K]) {
 
 func (q *Queue[K]) queuedLocked() (keys []K) {
 	if q.order != nil {
-		q.records.all(func(r *record[K]) {
+		q.records.all(func(_ uint32, r *record[K]) {
 			if r.value.queued() {
 				keys = append(keys, r.key)
 			}
@@ -104,7 +105,7 @@ func (q *Queue[K]) queuedLocked() (keys []K) {
 		return keys
 	}
 	for i := range q.fifo.len() {
-		keys = append(keys, q.fifo.at(i).key)
+		keys = append(keys, q.records.at(q.fifo.at(i)).key)
 	}
 	return keys
 }

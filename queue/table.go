@@ -4,148 +4,269 @@ import "hash/maphash"
 
 // table is a map from keys to values whose values never move, so that a pointer
 // to an entry stays valid until the entry is removed. It is a hash table with
-// linear probing; the entries live in chunks beside it.
+// linear probing; the entries live in chunks beside it. An entry can also be
+// named by its reference, a number that is half as large as a pointer and
+// that the garbage collector need not look at.
 //
-// Why not a Go map? Of a key's way through the queue (Add, Get, Done) the map
-// would be half: a miss and an insertion cost two probes, a hit and a deletion
-// two more, where one each is enough. And a million delayed keys would cost 111
-// bytes each for the map alone; here key, state and place in the table take 81.
+// Why not a Go map? A slot has the hash beside the reference, so probing past
+// other keys, growing and closing gaps never look at an entry: of a million
+// keys each look costs a cache miss. And a million delayed keys would cost 111
+// bytes each for the map alone; here key, state and slot take 93, garbage of
+// growing included.
 //
-// Invariant: live = number of slots that are not 0 <= half of all slots. So a
+// Invariant: live = number of slots that are not empty <= 3/4 of all slots. So a
 // probe always ends, and soon.
+// Invariant: an entry's hash in its chunk is 0 <=> it is not in the table, and
+// then the entry is zero.
 type table[K comparable, V any] struct {
 	seed maphash.Seed // never changed
 
-	slots  []uint32 // power of two; 0 is empty, otherwise a reference: place + 1
-	live   int
-	chunks []*[chunkSize]entry[K, V]
-	used   uint32   // places handed out so far, free ones included
-	free   []uint32 // references of removed entries, to be used again
+	slots []slot // length is a power of two
+	live  int
+
+	chunks    []*chunk[K, V]
+	holes     []uint32 // indexes of chunks that are nil
+	next, end uint32   // references from next to end-1 have not been handed out yet
+	free      []uint32 // references that can be handed out again
 }
 
-// entry is a key and its value. Free entries are zero.
+// entry is a key and its value.
 type entry[K comparable, V any] struct {
 	key   K
-	hash  uint32 // of key; kept so that the table never hashes twice
 	value V
 }
 
+// chunk is a block of entries. The hashes are apart so that an entry is not
+// padded for them.
+type chunk[K comparable, V any] struct {
+	entries [chunkSize]entry[K, V]
+	hashes  [chunkSize]uint32
+}
+
+// slot is a hash in the upper half and a reference in the lower; 0 is empty.
+type slot uint64
+
+func (s slot) hash() uint32 { return uint32(s >> 32) }
+func (s slot) ref() uint32  { return uint32(s) }
+
 const (
-	// 32 KiB of records with string keys. Smaller chunks do not fit the size
-	// classes of the allocator and would waste a seventh.
+	// 26 KiB of records with string keys, which is 2 % less than the next size
+	// class of the allocator.
 	chunkSize = 512
 	minSlots  = 64
 	// A table that empties is given back to the garbage collector if it once
 	// held more than this. Queues fill in storms; the memory need not stay.
 	keepSlots = 8192
+	// taken is a bit of every hash, so that no hash is 0.
+	taken = 1 << 31
 )
 
 func newTable[K comparable, V any]() table[K, V] {
-	return table[K, V]{seed: maphash.MakeSeed(), slots: make([]uint32, minSlots)}
+	return table[K, V]{seed: maphash.MakeSeed(), slots: make([]slot, minSlots)}
 }
 
 // hash may be called without the queue's lock.
-func (t *table[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(t.seed, key)) }
+func (t *table[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(t.seed, key)) | taken }
 
+// at returns the entry of a reference.
 func (t *table[K, V]) at(ref uint32) *entry[K, V] {
-	return &t.chunks[(ref-1)/chunkSize][(ref-1)%chunkSize]
+	return &t.chunks[ref/chunkSize].entries[ref%chunkSize]
 }
 
-// find returns the entry of key, and its slot for remove; nil if there is none.
-func (t *table[K, V]) find(key K, hash uint32) (slot uint32, e *entry[K, V]) {
+// find returns the entry of key, its reference, and its slot for remove; nil if
+// there is none.
+func (t *table[K, V]) find(key K, hash uint32) (place, ref uint32, e *entry[K, V]) {
 	mask := uint32(len(t.slots) - 1)
-	for slot = hash & mask; ; slot = (slot + 1) & mask {
-		ref := t.slots[slot]
-		if ref == 0 {
-			return slot, nil
+	for place = hash & mask; ; place = (place + 1) & mask {
+		s := t.slots[place]
+		if s == 0 {
+			return place, 0, nil
 		}
-		if e = t.at(ref); e.hash == hash && e.key == key {
-			return slot, e
+		if s.hash() == hash {
+			if e = t.at(s.ref()); e.key == key {
+				return place, s.ref(), e
+			}
 		}
 	}
 }
+
+// full says that one more entry makes the table grow.
+func (t *table[K, V]) full() bool { return t.live >= len(t.slots)/4*3 }
 
 // obtain returns the entry of key and makes one with a zero value if there is
 // none.
-func (t *table[K, V]) obtain(key K, hash uint32) *entry[K, V] {
-	slot, e := t.find(key, hash)
+func (t *table[K, V]) obtain(key K, hash uint32) (ref uint32, e *entry[K, V], isNew bool) {
+	place, ref, e := t.find(key, hash)
 	if e != nil {
-		return e
+		return ref, e, false
 	}
-	if t.live*2 >= len(t.slots) {
-		t.grow()
-		slot, _ = t.find(key, hash)
+	if t.full() {
+		t.resize(2 * len(t.slots))
+		place, _, _ = t.find(key, hash)
 	}
-	ref := t.allocate()
-	t.slots[slot] = ref
+	ref = t.allocate()
+	t.slots[place] = slot(hash)<<32 | slot(ref)
 	t.live++
-	e = t.at(ref)
-	e.key, e.hash = key, hash
-	return e
+	c := t.chunks[ref/chunkSize]
+	c.hashes[ref%chunkSize] = hash
+	e = &c.entries[ref%chunkSize]
+	e.key = key
+	return ref, e, true
 }
 
-func (t *table[K, V]) allocate() uint32 {
+func (t *table[K, V]) allocate() (ref uint32) {
 	if n := len(t.free); n > 0 {
-		ref := t.free[n-1]
-		t.free = t.free[:n-1]
+		ref, t.free = t.free[n-1], t.free[:n-1]
 		return ref
 	}
-	if int(t.used) == len(t.chunks)*chunkSize {
-		t.chunks = append(t.chunks, new([chunkSize]entry[K, V]))
+	if t.next == t.end {
+		t.addChunk()
 	}
-	t.used++
-	return t.used
+	t.next++
+	return t.next - 1
 }
 
-// remove forgets the entry in slot, which must come from a find since which
+func (t *table[K, V]) addChunk() {
+	if len(t.chunks) == 0 {
+		t.chunks = append(t.chunks, nil) // so that no reference is 0
+	}
+	index := uint32(len(t.chunks))
+	if n := len(t.holes); n > 0 {
+		index, t.holes = t.holes[n-1], t.holes[:n-1]
+		t.chunks[index] = new(chunk[K, V])
+	} else {
+		t.chunks = append(t.chunks, new(chunk[K, V]))
+	}
+	t.next, t.end = index*chunkSize, (index+1)*chunkSize
+}
+
+// remove forgets the entry in a slot, which must come from a find since which
 // the table was not changed.
-func (t *table[K, V]) remove(slot uint32) {
-	ref := t.slots[slot]
-	*t.at(ref) = entry[K, V]{} // drop the key for the garbage collector
+func (t *table[K, V]) remove(place uint32) {
+	ref := t.slots[place].ref()
+	t.drop(t.chunks[ref/chunkSize], ref)
 	t.free = append(t.free, ref)
 	t.live--
-	t.close(slot)
+	t.close(place)
 	if t.live == 0 && len(t.slots) > keepSlots {
-		// Not the seed: hash reads it without the lock.
-		t.slots, t.chunks, t.used, t.free = make([]uint32, minSlots), nil, 0, nil
+		t.clear()
 	}
 }
 
-// close empties a slot and moves back the entries behind it that a probe from
-// their home slot could no longer reach.
+// drop makes an entry zero; so the garbage collector gets the key.
+func (t *table[K, V]) drop(c *chunk[K, V], ref uint32) {
+	c.entries[ref%chunkSize] = entry[K, V]{}
+	c.hashes[ref%chunkSize] = 0
+}
+
+// clear forgets everything but the seed, which hash reads without the lock.
+func (t *table[K, V]) clear() {
+	*t = table[K, V]{seed: t.seed, slots: make([]slot, minSlots)}
+}
+
+// close empties a slot and moves back those behind it that a probe from their
+// home could no longer reach.
 func (t *table[K, V]) close(hole uint32) {
 	mask := uint32(len(t.slots) - 1)
-	for slot := (hole + 1) & mask; t.slots[slot] != 0; slot = (slot + 1) & mask {
-		home := t.at(t.slots[slot]).hash & mask
-		if (slot-home)&mask >= (slot-hole)&mask { // home is not between hole and slot
-			t.slots[hole] = t.slots[slot]
-			hole = slot
+	for place := (hole + 1) & mask; t.slots[place] != 0; place = (place + 1) & mask {
+		home := t.slots[place].hash() & mask
+		if (place-home)&mask >= (place-hole)&mask { // home is not between hole and place
+			t.slots[hole] = t.slots[place]
+			hole = place
 		}
 	}
 	t.slots[hole] = 0
 }
 
-// grow doubles the slots. It goes through the entries in the order of memory, not
-// through the old slots: with a million entries that is one cache miss for
-// each of them less. None is free: the table is as full as it ever was, or it
-// would have grown before.
-func (t *table[K, V]) grow() {
-	t.slots = make([]uint32, 2*len(t.slots))
-	mask := uint32(len(t.slots) - 1)
-	for ref := uint32(1); ref <= t.used; ref++ {
-		slot := t.at(ref).hash & mask
-		for t.slots[slot] != 0 {
-			slot = (slot + 1) & mask
+// resize gives the table another number of slots, a power of two.
+func (t *table[K, V]) resize(slots int) {
+	old := t.slots
+	t.slots = make([]slot, slots)
+	for _, s := range old {
+		if s != 0 {
+			t.put(s)
 		}
-		t.slots[slot] = ref
+	}
+}
+
+// put fills the slot of an entry that is not in the table yet.
+func (t *table[K, V]) put(s slot) {
+	mask := uint32(len(t.slots) - 1)
+	place := s.hash() & mask
+	for t.slots[place] != 0 {
+		place = (place + 1) & mask
+	}
+	t.slots[place] = s
+}
+
+// sweep removes all entries that unwanted says are, and gives back the memory
+// that is left over. It goes through the entries in the order of memory, so it
+// costs a nanosecond or two for each.
+func (t *table[K, V]) sweep(unwanted func(*V) bool) {
+	t.free, t.holes = nil, nil
+	kept := t.slots[:0:0]
+	for index, c := range t.chunks {
+		before := len(kept)
+		if c != nil {
+			kept = t.sweepChunk(uint32(index), c, unwanted, kept)
+		}
+		if len(kept) == before && index > 0 {
+			t.dropChunk(uint32(index))
+		}
+	}
+	t.live = len(kept)
+	t.slots = make([]slot, slotsFor(t.live))
+	for _, s := range kept {
+		t.put(s)
+	}
+}
+
+// slotsFor is how many slots a table of n entries gets that may grow.
+func slotsFor(n int) int {
+	slots := minSlots
+	for slots < 2*n {
+		slots *= 2
+	}
+	return slots
+}
+
+// sweepChunk appends slots for the entries that stay.
+func (t *table[K, V]) sweepChunk(index uint32, c *chunk[K, V], unwanted func(*V) bool, kept []slot) []slot {
+	freed := len(t.free)
+	before := len(kept)
+	for i := range uint32(chunkSize) {
+		ref := index*chunkSize + i
+		switch {
+		case ref >= t.next && ref < t.end:
+			// Not handed out yet.
+		case c.hashes[i] == 0:
+			t.free = append(t.free, ref)
+		case unwanted(&c.entries[i].value):
+			t.drop(c, ref)
+			t.free = append(t.free, ref)
+		default:
+			kept = append(kept, slot(c.hashes[i])<<32|slot(ref))
+		}
+	}
+	if len(kept) == before {
+		t.free = t.free[:freed] // the chunk goes, with all of them
+	}
+	return kept
+}
+
+func (t *table[K, V]) dropChunk(index uint32) {
+	t.chunks[index] = nil
+	t.holes = append(t.holes, index)
+	if t.end == (index+1)*chunkSize {
+		t.next, t.end = 0, 0
 	}
 }
 
 // all calls visit with each entry, in no particular order.
-func (t *table[K, V]) all(visit func(*entry[K, V])) {
-	for _, ref := range t.slots {
-		if ref != 0 {
-			visit(t.at(ref))
+func (t *table[K, V]) all(visit func(ref uint32, e *entry[K, V])) {
+	for _, s := range t.slots {
+		if s != 0 {
+			visit(s.ref(), t.at(s.ref()))
 		}
 	}
 }
