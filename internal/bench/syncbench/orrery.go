@@ -2,10 +2,8 @@ package syncbench
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"orrery/indexer"
 	"orrery/informer"
@@ -103,24 +101,19 @@ func podOf(m *api.ObjectMeta) (Pod, error) {
 			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
 		})
 	}
-	text, err := json.Marshal(m.ManagedFields)
+	entries, err := m.ManagedFields.Entries()
 	if err != nil {
 		return Pod{}, err
 	}
-	var entries []struct {
-		Manager, Operation, APIVersion, FieldsType, Subresource string
-
-		Time     time.Time
-		FieldsV1 json.RawMessage
-	}
-	if err := json.Unmarshal(text, &entries); err != nil {
-		return Pod{}, err
-	}
 	for _, e := range entries {
-		pod.Managers = append(pod.Managers, Manager{
+		manager := Manager{
 			Name: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource,
-			FieldsType: e.FieldsType, Time: e.Time.Unix(), Fields: string(e.FieldsV1),
-		})
+			FieldsType: e.FieldsType, Fields: string(e.FieldsV1),
+		}
+		if e.Time != nil {
+			manager.Time = e.Time.Unix()
+		}
+		pod.Managers = append(pod.Managers, manager)
 	}
 	return pod, nil
 }
