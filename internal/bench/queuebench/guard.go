@@ -9,7 +9,7 @@ import (
 	"orrery/internal/bench"
 )
 
-// patience is how long a workload waits for a key before it takes it for lost. Nothing here takes a tenth of it.
+// patience is how long a workload waits for a key before it takes it for lost. Keys here take a thousandth of it.
 const patience = 5 * time.Second
 
 // guard shuts a queue down when the context ends or when nothing has moved for so long that a key must be lost, so that
@@ -20,6 +20,7 @@ type guard struct {
 	moves atomic.Int64
 
 	shutDown sync.Once
+	down     atomic.Bool
 	stop     chan struct{}
 	watching sync.WaitGroup
 }
@@ -32,9 +33,10 @@ func watch(ctx context.Context, q Queue, meter *bench.Meter) *guard {
 }
 
 func (g *guard) run(ctx context.Context) {
-	ticker := time.NewTicker(patience / 4)
+	const looks = 4
+	ticker := time.NewTicker(patience / looks)
 	defer ticker.Stop()
-	for still, last := 0, int64(-1); still < 4; {
+	for still, last := 0, int64(-1); still < looks; {
 		select {
 		case <-ctx.Done():
 			g.ShutDown()
@@ -51,14 +53,22 @@ func (g *guard) run(ctx context.Context) {
 	g.ShutDown()
 }
 
-// Moved says that n keys have moved. Call it for a thousand at a time.
+// Moved says that n keys have moved. Call it for many at a time.
 func (g *guard) Moved(n int) {
 	g.moves.Add(1)
 	g.meter.Count(n)
 }
 
 // ShutDown shuts the queue down, once.
-func (g *guard) ShutDown() { g.shutDown.Do(g.q.ShutDown) }
+func (g *guard) ShutDown() {
+	g.shutDown.Do(func() {
+		g.down.Store(true)
+		g.q.ShutDown()
+	})
+}
+
+// ended says that the queue was shut down.
+func (g *guard) ended() bool { return g.down.Load() }
 
 // Close shuts the queue down and ends the watch.
 func (g *guard) Close() {

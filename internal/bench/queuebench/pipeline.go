@@ -58,7 +58,7 @@ func pipeline(g *guard, keys []string, got [][]string) {
 		producers.Go(func() { produce(g.q, keys[from:to]) })
 	}
 	producers.Wait()
-	for g.q.Len() > 0 {
+	for g.q.Len() > 0 && !g.ended() {
 		time.Sleep(50 * time.Microsecond)
 	}
 	g.ShutDown()

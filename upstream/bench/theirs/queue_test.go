@@ -1,0 +1,26 @@
+package theirs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/internal/bench/queuebench"
+)
+
+// The originals do the same work as this project's queue: their proofs are the same.
+func TestQueuesProveTheSame(t *testing.T) {
+	for _, original := range []queuebench.Subject{Queue(), PriorityQueue()} {
+		theirs := queuebench.Scenarios(original)
+		require.Len(t, theirs, len(queuebench.Scenarios(queuebench.Orrery())))
+		for i, ours := range queuebench.Scenarios(queuebench.Orrery()) {
+			want, err := ours.Run(t.Context(), bench.Quick, nil)
+			require.NoError(t, err, ours.Name)
+			got, err := theirs[i].Run(t.Context(), bench.Quick, nil)
+			require.NoError(t, err, "%s: %s", original.Name(), ours.Name)
+			assert.Equal(t, want.Proof, got.Proof, "%s: %s", original.Name(), ours.Name)
+		}
+	}
+}
