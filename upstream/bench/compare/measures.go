@@ -51,7 +51,6 @@ func Extras() []Measure {
 		ratio("dispatch/4 ns/event", "dispatch: watch to 4 handlers", "ns/event", 0).shown(),
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
 		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata behind a stalled handler", "MiB", 0).shown(),
-		ratio("dispatch/stalled-coalescing-metadata live MiB", "the same with a coalescing listener", "MiB", 0).shown(),
 		ratio("sync/json wall s", "first sync of 100k pods, JSON: time", "s", 0).shown(),
 		ratio("sync/protobuf wall s", "first sync of 100k pods, protobuf: time", "s", 0).shown(),
 		ratio("sync/protobuf peak MiB", "its peak of memory", "MiB", 0).shown(),

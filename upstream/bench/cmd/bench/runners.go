@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/client-go/rest"
+
 	"orrery/internal/bench"
 	"orrery/internal/bench/worker"
 	"orrery/upstream/bench/compare"
@@ -53,6 +55,7 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 		side = compare.Ours
 	}
 	if r.deletion == nil {
+		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about types that are old
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
 		started, err := deletion.Start(ctx, deletion.Config{
 			Orrery:       filepath.Join(r.programs, "orrery"),
