@@ -2,6 +2,7 @@ package informer_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -16,20 +17,32 @@ import (
 type head = *api.PartialObjectMetadata
 
 func TestContract(t *testing.T) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
+	lacks := map[informer.Delivery]map[informertest.Capability]string{
+		informer.Batching: {}, informer.ChannelPair: {},
+		informer.Bounded: {
+			informertest.IndependentHandlers: "when the buffer of a handler is full the informer waits for it",
+		},
+		informer.Coalescing: {
+			informertest.EveryChange: "what happens to an object while an event of it waits is merged into that event",
+		},
+	}
+	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing} {
 		t.Run(delivery.String(), func(t *testing.T) {
+			lacks := maps.Clone(lacks[delivery])
+			lacks[informertest.ArrivalOrder] = "the queue is a DeltaFIFO: an object keeps its place and collects what happens to it meanwhile"
 			informertest.Run(t, informertest.Implementation{
 				New: func(_ testing.TB, source *informertest.Source, cfg informertest.InformerConfig) informertest.Informer {
 					return adapt(source, delivery, cfg)
 				},
 				SurvivePanics: survivePanics,
-				Lacks: map[informertest.Capability]string{
-					informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and collects what happens to it meanwhile",
-				},
+				Lacks:         lacks,
 			})
 		})
 	}
 }
+
+// contractCapacity is small, so that the bounded informer has to wait now and then.
+const contractCapacity = 4
 
 // survivePanics turns the crashes of the process into entries of a log that nobody reads.
 func survivePanics() (restore func()) {
@@ -46,7 +59,7 @@ type adapter struct {
 }
 
 func adapt(source *informertest.Source, delivery informer.Delivery, cfg informertest.InformerConfig) informertest.Informer {
-	config := informer.Config[head]{Name: "heads", ResyncPeriod: cfg.ResyncPeriod, Delivery: delivery}
+	config := informer.Config[head]{Name: "heads", ResyncPeriod: cfg.ResyncPeriod, Delivery: delivery, Capacity: contractCapacity}
 	if cfg.Transform != nil {
 		config.Transform = transformOf(cfg.Transform)
 	}

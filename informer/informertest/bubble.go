@@ -93,6 +93,28 @@ func (b *bubble) resyncing(period time.Duration) *Recorder {
 	return r
 }
 
+// replay plays what a handler was told, by the rules that hold for the implementation.
+func (b *bubble) replay(r *Recorder) (map[string]string, error) {
+	if _, merges := b.impl.Lacks[EveryChange]; merges {
+		return r.ReplayMerged()
+	}
+	return r.Replay()
+}
+
+// leadsTo asserts that a handler was told these events; or, if the implementation may merge what waits, a history that
+// makes sense and leads to the state of the source.
+func (b *bubble) leadsTo(events []string, r *Recorder, explain ...any) {
+	b.Helper()
+	if b.has(EveryChange) {
+		assert.Equal(b, events, r.Events(), explain...)
+		return
+	}
+	got, err := b.replay(r)
+	assert.NoError(b, err, explain...)
+	assert.Equal(b, content(b.source), got, explain...)
+	assert.LessOrEqual(b, len(r.Events()), len(events), explain...)
+}
+
 // set makes the object with the key have the value.
 func (b *bubble) set(key, value string) { setObject(b.source, key, value) }
 

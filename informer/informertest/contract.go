@@ -92,6 +92,10 @@ const (
 	QuietRelists Capability = "a list tells only what has changed"
 	// TransformsOnce: an object that comes in by a streaming list is transformed once.
 	TransformsOnce Capability = "every object is transformed once"
+	// IndependentHandlers: a handler that is slow delays nobody else, however much waits for it.
+	IndependentHandlers Capability = "a slow handler delays nobody else"
+	// EveryChange: a handler is told of every change that the informer has seen, also if it is slow.
+	EveryChange Capability = "a slow handler is told of every change"
 	// ArrivalOrder: events of different objects keep their order while the informer is behind.
 	ArrivalOrder Capability = "arrival order across objects"
 )

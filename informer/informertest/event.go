@@ -86,7 +86,13 @@ func (r *Recorder) Reset() {
 // Replay plays the history into an empty store and returns the store, or an error if the history makes no sense:
 // an addition of what is there, an update or a deletion of what is not there or is in another state, two callbacks
 // at the same time. Resyncs make sense.
-func (r *Recorder) Replay() (map[string]string, error) {
+func (r *Recorder) Replay() (map[string]string, error) { return r.replay(false) }
+
+// ReplayMerged is Replay for a handler that is told merged events: what is deleted may have changed before, which it was
+// not told.
+func (r *Recorder) ReplayMerged() (map[string]string, error) { return r.replay(true) }
+
+func (r *Recorder) replay(merged bool) (map[string]string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.nested {
@@ -98,7 +104,7 @@ func (r *Recorder) Replay() (map[string]string, error) {
 		switch {
 		case e.Kind == "add" && !known, e.Kind == "update" && known && value == e.Old:
 			content[e.Key] = e.New
-		case e.Kind == "delete" && known && value == e.Old:
+		case e.Kind == "delete" && known && (merged || value == e.Old):
 			delete(content, e.Key)
 		default:
 			return nil, fmt.Errorf("event %d, %v, makes no sense where the state is %q (known: %v)", i, e, value, known)

@@ -39,14 +39,13 @@ var failureCases = []contractCase{
 		})
 		good := b.handler()
 		b.start()
-		b.set("ns/a", "1")
-		b.set("ns/a", "2")
-		b.set("ns/a", "3")
-		b.settle()
+		for _, value := range []string{"1", "2", "3"} {
+			b.set("ns/a", value)
+			b.settle()
+			time.Sleep(2 * time.Second) // the original pauses for a second
+		}
 		want := []string{"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3"}
 		assert.Equal(b, want, good.Events())
-		time.Sleep(2 * time.Second) // the original pauses for a second
-		b.settle()
 		assert.Equal(b, want, bad.Events())
 	}},
 	{"a handler that panics over the first list (kubernetes/kubernetes#129024)", func(b *bubble) {
@@ -90,6 +89,7 @@ var failureCases = []contractCase{
 		h := b.handler()
 		b.start()
 		b.set("ns/a", "1")
+		b.settle()
 		b.set("ns/a", "bad")
 		b.set("ns/b", "1")
 		b.set("ns/a", "3")

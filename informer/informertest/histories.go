@@ -152,7 +152,7 @@ func (h *history) judge() error {
 		return errors.New("the informer has not synced")
 	}
 	for i, r := range h.present {
-		got, err := r.Replay()
+		got, err := h.bubble.replay(r)
 		if err != nil {
 			return fmt.Errorf("handler %d: %w", i, err)
 		}
@@ -164,7 +164,7 @@ func (h *history) judge() error {
 		}
 	}
 	for i, r := range h.removed {
-		if _, err := r.Replay(); err != nil {
+		if _, err := h.bubble.replay(r); err != nil {
 			return fmt.Errorf("removed handler %d: %w", i, err)
 		}
 	}

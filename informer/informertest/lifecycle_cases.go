@@ -166,7 +166,7 @@ var lifecycleCases = []contractCase{
 		adding.Wait()
 		b.settle()
 		for _, h := range recorders {
-			got, err := h.Replay()
+			got, err := b.replay(h)
 			require.NoError(b, err)
 			assert.Equal(b, content(b.source), got)
 		}

@@ -1,0 +1,175 @@
+package informer
+
+import (
+	"maps"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// waitingIn returns what waits in the pipe, oldest first.
+func waitingIn(p *coalescingPipe[*thing]) (events []string) {
+	for e := p.list.next; e != &p.list; e = e.next {
+		events = append(events, tell(e.event))
+	}
+	return events
+}
+
+// check returns what is wrong with the pipe.
+func (p *coalescingPipe[T]) check(t require.TestingT) {
+	found := 0
+	for e := p.list.next; e != &p.list; e = e.next {
+		require.Same(t, e, e.previous.next)
+		require.Same(t, e, e.next.previous)
+		if e.event.kind != eventSynced {
+			require.Same(t, e, p.byKey[e.event.key])
+			found++
+		}
+	}
+	require.Len(t, p.byKey, found)
+}
+
+func TestCoalescingPipeKeepsOneEventForAnObject(t *testing.T) {
+	p := newCoalescingPipe[*thing]()
+	a, b := story("a", "+1", "2", "3"), story("b", "+1", "2", "-", "+4")
+	assert.Zero(t, p.add(a[:1]))
+	assert.Zero(t, p.add(b[:1]))
+	assert.Equal(t, added{merged: 1}, p.add(a[1:2]))
+	assert.Equal(t, []string{"add a nothing->2", "add b nothing->1"}, waitingIn(p), "each keeps its place")
+	assert.Equal(t, added{merged: 3}, p.add(b[1:3]), "it came and went: nothing is left of its three events")
+	assert.Equal(t, []string{"add a nothing->2"}, waitingIn(p))
+	p.add(b[3:])
+	p.add(a[2:])
+	assert.Equal(t, []string{"add a nothing->3", "add b nothing->4"}, waitingIn(p))
+	p.check(t)
+	assert.Equal(t, 0, p.spares, "the entry that was left over has been used again")
+}
+
+// TestCoalescingPipeWaitsForTheHandler: what happens to an object while the handler works on it is one event afterwards.
+func TestCoalescingPipeWaitsForTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCoalescingPipe[*thing]()
+		var told []string
+		turn := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			p.run(func(n *notification[*thing]) {
+				told = append(told, tell(*n))
+				<-turn
+			})
+		}()
+		a, b := story("a", "+1", "2", "3", "-", "+5"), story("b", "+1")
+		p.add(a[:1])
+		synctest.Wait()
+		p.add(a[1:2])
+		p.add(b)
+		p.add(a[2:])
+		synctest.Wait()
+		assert.Equal(t, []string{"add a nothing->1"}, told, "the handler is still at it")
+		turn <- struct{}{}
+		synctest.Wait()
+		assert.Equal(t, "update a 1->5", told[1], "one update to another object of that name")
+		close(turn)
+		p.finish()
+		<-done
+		assert.Equal(t, []string{"add a nothing->1", "update a 1->5", "add b nothing->1"}, told)
+	})
+}
+
+func TestCoalescingPipeKeepsTheMarkBehindTheInitialList(t *testing.T) {
+	p := newCoalescingPipe[*thing]()
+	a, b := story("a", "+1", "2"), story("b", "+1")
+	mark := notification[*thing]{kind: eventSynced}
+	p.add([]notification[*thing]{a[0], mark, b[0], a[1]})
+	p.check(t)
+	var kinds []EventKind
+	p.finish()
+	p.run(func(n *notification[*thing]) { kinds = append(kinds, n.kind) })
+	assert.Equal(t, []EventKind{EventAdd, eventSynced, EventAdd}, kinds)
+}
+
+// TestCoalescingPipeForgetsALag: the memory of a great lag does not stay.
+func TestCoalescingPipeForgetsALag(t *testing.T) {
+	p := newCoalescingPipe[*thing]()
+	p.add(numbered(0, 3*keepEntries))
+	p.finish()
+	var s sink
+	p.run(s.deliver)
+	assert.Equal(t, keysFrom(0, 3*keepEntries), s.got())
+	assert.Equal(t, keepEntries, p.spares)
+	assert.Empty(t, p.byKey)
+}
+
+// TestCoalescingPipeLeadsToTheSameState: whatever is merged, each event begins where the handler is, no deletion is lost,
+// and the handler ends where the world is.
+func TestCoalescingPipeLeadsToTheSameState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newCoalescingPipe[*thing]()
+		world, told := map[string]*thing{}, map[string]*thing{}
+		sent, merged, handled := 0, 0, 0
+		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
+			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
+			n := notification[*thing]{kind: EventUpdate, key: key, old: world[key], obj: &thing{name: key, version: strconv.Itoa(i)}}
+			switch rapid.SampledFrom([]string{"set", "set", "delete", "tell"}).Draw(t, "what") {
+			case "set":
+				if n.old == nil {
+					n.kind = EventAdd
+				}
+				world[key] = n.obj
+			case "delete":
+				if n.old == nil {
+					continue
+				}
+				n.kind = EventDelete
+				delete(world, key)
+			case "tell":
+				if len(p.byKey) > 0 {
+					var one notification[*thing]
+					require.True(t, p.next(&one))
+					tellAll(t, told, []notification[*thing]{one})
+					handled++
+				}
+				continue
+			}
+			merged += p.add([]notification[*thing]{n}).merged
+			sent++
+			p.check(t)
+			require.Equal(t, len(p.byKey), sent-merged-handled)
+		}
+		p.finish()
+		p.run(func(n *notification[*thing]) { tellAll(t, told, []notification[*thing]{*n}) })
+		require.True(t, maps.Equal(world, told))
+	})
+}
+
+// TestCoalescingPipeUnderLoad lets producer and handler meet in all ways that the scheduler finds.
+func TestCoalescingPipeUnderLoad(t *testing.T) {
+	p := newCoalescingPipe[*thing]()
+	told := map[string]*thing{}
+	var running sync.WaitGroup
+	running.Go(func() {
+		p.run(func(n *notification[*thing]) {
+			assert.Same(t, told[n.key], n.old)
+			told[n.key] = n.obj
+		})
+	})
+	world := map[string]*thing{}
+	for i := range 20_000 {
+		key := strconv.Itoa(i % 7)
+		n := notification[*thing]{kind: EventUpdate, key: key, old: world[key], obj: &thing{version: strconv.Itoa(i)}}
+		if n.old == nil {
+			n.kind = EventAdd
+		}
+		world[key] = n.obj
+		p.add([]notification[*thing]{n})
+	}
+	p.finish()
+	running.Wait()
+	assert.Equal(t, world, told)
+}
