@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // checkLocked verifies every invariant of the store and returns what is
@@ -51,16 +52,15 @@ func (g *generation[T]) checkObjects() error {
 
 // checkMembers: every member's record knows where the member stands, and the
 // object is the one that the record holds.
-func (g *generation[T]) checkMembers(what string, l *list[member[T]], where func(*record[T]) int) error {
+func (g *generation[T]) checkMembers(what string, l *list[T, *record[T]], where func(*record[T]) int) error {
 	pos := 0
-	for m := range l.current.Load().all() {
-		rec := m.record
+	for rec, obj := range l.current.Load().all() {
 		switch {
 		case where(rec) != pos:
 			return fmt.Errorf("%s: %q believes to be at %d, is at %d", what, rec.key, where(rec), pos)
 		case g.find(rec.key) != rec:
 			return fmt.Errorf("%s: %q is not the record of its key", what, rec.key)
-		case !same(m.obj, rec.obj.load()):
+		case !same(obj, rec.obj.load()):
 			return fmt.Errorf("%s: %q has another object than its record", what, rec.key)
 		}
 		pos++
@@ -115,7 +115,7 @@ func (b *bucket[T]) whereIs(rec *record[T]) int {
 }
 
 // check verifies the invariants of a list.
-func (l *list[E]) check() error {
+func (l *list[E, O]) check() error {
 	v := l.current.Load()
 	if v.epoch != l.noticed.Load() {
 		return fmt.Errorf("list: the view is of epoch %d, noticed %d", v.epoch, l.noticed.Load())
@@ -131,39 +131,51 @@ func (l *list[E]) check() error {
 		if len(c.items) != min(rest, chunkSize) {
 			return fmt.Errorf("list: chunk %d holds %d of the last %d elements", i, len(c.items), rest)
 		}
-		for _, e := range c.items[len(c.items):cap(c.items)] {
-			if !reflect.ValueOf(&e).Elem().IsZero() {
-				return fmt.Errorf("list: chunk %d keeps something behind its end", i)
-			}
+		if len(c.owners) != len(c.items) || c.ownersEpoch > c.epoch {
+			return fmt.Errorf("list: chunk %d has %d owners of epoch %d for %d elements of epoch %d",
+				i, len(c.owners), c.ownersEpoch, len(c.items), c.epoch)
+		}
+		if keepsBehindEnd(c.items) || c.ownersEpoch == v.epoch && keepsBehindEnd(c.owners) {
+			return fmt.Errorf("list: chunk %d keeps something behind its end", i)
 		}
 		rest -= len(c.items)
 	}
 	return nil
 }
 
+func keepsBehindEnd[E any](s []E) bool {
+	return slices.ContainsFunc(s[len(s):cap(s)], func(e E) bool { return !reflect.ValueOf(&e).Elem().IsZero() })
+}
+
 // check verifies the invariants of a table.
 func (t *table[E]) check() error {
-	s := *t.slots.Load()
-	if len(s)&(len(s)-1) != 0 {
-		return fmt.Errorf("table: %d slots are not a power of two", len(s))
-	}
+	groups := *t.groups.Load()
 	used, live := 0, 0
-	for i := range s {
-		e := s[i].Load()
-		if e == nil {
-			continue
+	for at := range groups {
+		g := &groups[at]
+		if g.tagIn(groupSize) != left {
+			return fmt.Errorf("table: group %d has something in the byte without a slot", at)
 		}
-		used++
-		if e == t.gone {
-			continue
-		}
-		live++
-		if t.find(t.id(e)) != e {
-			return fmt.Errorf("table: %q is not found", t.id(e).key)
+		for slot := range groupSize {
+			e, tag := g.entries[slot].Load(), g.tagIn(slot)
+			if tag != never {
+				used++
+			}
+			switch {
+			case (e == nil) != (tag == never || tag == left):
+				return fmt.Errorf("table: slot %d of group %d has entry %v and tag %x", slot, at, e, tag)
+			case e == nil:
+				continue
+			case tag != tagOf(t.id(e).hash):
+				return fmt.Errorf("table: %q has tag %x", t.id(e).key, tag)
+			case t.find(t.id(e)) != e:
+				return fmt.Errorf("table: %q is not found", t.id(e).key)
+			}
+			live++
 		}
 	}
-	if used != t.used || live != t.len() || 2*used > len(s) {
-		return fmt.Errorf("table: %d slots, used %d (noted %d), live %d (noted %d)", len(s), used, t.used, live, t.len())
+	if used != t.used || live != t.len() || used > room(groups) {
+		return fmt.Errorf("table: %d groups, used %d (noted %d), live %d (noted %d)", len(groups), used, t.used, live, t.len())
 	}
 	return nil
 }

@@ -8,14 +8,14 @@ type generation[T any] struct {
 	definitions *definitions[T]
 	gate        *gate
 	records     *table[record[T]] // by key
-	objects     *list[member[T]]
+	objects     *list[T, *record[T]]
 	indexes     []*index[T] // in the order of the definitions
 }
 
 // newGeneration returns an empty one that takes n objects without growing.
 func newGeneration[T any](d *definitions[T], n int) *generation[T] {
 	g := &generation[T]{definitions: d, gate: &gate{}, records: newTable(n, recordIdentity[T])}
-	g.objects = newList[member[T]](g.gate)
+	g.objects = newList[T, *record[T]](g.gate)
 	for _, name := range d.names {
 		g.indexes = append(g.indexes, newIndex[T](name, g.gate))
 	}
@@ -32,16 +32,16 @@ func (g *generation[T]) index(name string) *index[T] {
 	return nil
 }
 
-// put stores obj under key, with the values of each index. It returns the
-// object that was there before, if there was one. Writer only, within the gate.
-func (g *generation[T]) put(key string, obj T, values [][]string) (old T, existed bool) {
-	id := g.records.identify(key)
-	rec := g.records.find(&id)
+// put stores obj under the key of l, which is still true, with the values of
+// each index. It returns the object that was there before, if there was one.
+// Writer only, within the gate.
+func (g *generation[T]) put(l *lookup[T], obj T, values [][]string) (old T, existed bool) {
+	rec := l.rec
 	if rec != nil {
-		g.objects.set(rec.home, member[T]{obj: obj, record: rec})
+		g.objects.set(rec.home, obj)
 	} else {
-		rec = newRecord[T](id)
-		rec.home = g.objects.insert(member[T]{obj: obj, record: rec})
+		rec = newRecord[T](l.id)
+		rec.home = g.objects.insert(obj, rec)
 	}
 	for i, ix := range g.indexes {
 		ix.update(rec, values[i], obj)
@@ -62,13 +62,37 @@ func (g *generation[T]) remove(key string) bool {
 		return false
 	}
 	if moved, ok := g.objects.remove(rec.home); ok {
-		moved.record.home = rec.home
+		moved.home = rec.home
 	}
 	for _, p := range rec.places {
 		p.bucket.index.take(p)
 	}
 	g.records.remove(rec) // last, as in put
 	return true
+}
+
+// lookup is what a writer has found out about a key before its turn came. What
+// it looks at is rarely in the processor's caches; so it looks early, and goes
+// on with other things while the memory answers.
+type lookup[T any] struct {
+	id     identity
+	rec    *record[T] // nil if there is none
+	number uint64     // of the gate, before
+}
+
+// lookUp looks for key. Any goroutine may call it.
+func (g *generation[T]) lookUp(key string) lookup[T] {
+	l := lookup[T]{id: g.records.identify(key), number: g.gate.number.Load()}
+	l.rec = g.records.find(&l.id)
+	return l
+}
+
+// renew makes l true if a write has come in between. Writer only, before it
+// enters the gate.
+func (g *generation[T]) renew(l *lookup[T]) {
+	if !g.gate.unmoved(l.number) {
+		l.rec = g.records.find(&l.id)
+	}
 }
 
 // find returns the record of key, or nil. Any goroutine may call it.

@@ -5,8 +5,8 @@ type index[T any] struct {
 	name string // set once
 	gate *gate  // set once
 
-	buckets *table[bucket[T]] // by value
-	filled  list[*bucket[T]]  // the same buckets, for reading them all at one moment
+	buckets *table[bucket[T]]          // by value
+	filled  list[struct{}, *bucket[T]] // the same buckets as owners of nothing, for reading them all at one moment
 }
 
 // bucket holds the objects that share one value of one index.
@@ -18,7 +18,7 @@ type bucket[T any] struct {
 	identity // of the value, in the table of buckets
 
 	index   *index[T] // set once
-	members list[member[T]]
+	members list[T, *record[T]]
 	pos     int // in index.filled; the writer's
 }
 
@@ -48,10 +48,10 @@ func (ix *index[T]) add(rec *record[T], value string, obj T) {
 	b := ix.buckets.find(&id)
 	if b == nil {
 		b = ix.newBucket(id)
-		b.pos = ix.filled.insert(b)
+		b.pos = ix.filled.insert(struct{}{}, b)
 		defer ix.buckets.insert(b) // when it is no longer empty
 	}
-	pos := b.members.insert(member[T]{obj: obj, record: rec})
+	pos := b.members.insert(obj, rec)
 	rec.places = append(rec.places, place[T]{bucket: b, pos: pos})
 }
 
@@ -60,7 +60,7 @@ func (ix *index[T]) add(rec *record[T], value string, obj T) {
 func (ix *index[T]) take(p place[T]) {
 	b := p.bucket
 	if moved, ok := b.members.remove(p.pos); ok {
-		moved.record.placeIn(b).pos = p.pos
+		moved.placeIn(b).pos = p.pos
 	}
 	if b.members.len() > 0 {
 		return
@@ -72,9 +72,7 @@ func (ix *index[T]) take(p place[T]) {
 }
 
 // swap puts another object of the same record at p. Writer only.
-func (p *place[T]) swap(rec *record[T], obj T) {
-	p.bucket.members.set(p.pos, member[T]{obj: obj, record: rec})
-}
+func (p *place[T]) swap(obj T) { p.bucket.members.set(p.pos, obj) }
 
 // update makes obj, the new object of rec, stand under exactly the given
 // values; repeated ones count once. Writer only.
@@ -90,7 +88,7 @@ func (ix *index[T]) update(rec *record[T], values []string, obj T) {
 		}
 		done[value] = true
 		if p, stands := old[value]; stands {
-			p.swap(rec, obj)
+			p.swap(obj)
 			rec.places = append(rec.places, p)
 			delete(old, value)
 			continue
@@ -125,7 +123,7 @@ func (ix *index[T]) swapAll(rec *record[T], values []string, obj T) bool {
 	}
 	for i := range rec.places {
 		if p := &rec.places[i]; p.bucket.index == ix {
-			p.swap(rec, obj)
+			p.swap(obj)
 		}
 	}
 	return true

@@ -1,7 +1,5 @@
 package indexer
 
-import "hash/maphash"
-
 // KnownKey returns the string under which the store holds an object with this
 // key, and whether it holds one. The bytes stay the caller's.
 //
@@ -14,27 +12,4 @@ func (x *Indexer[T]) KnownKey(key []byte) (known string, ok bool) {
 		return "", false
 	}
 	return rec.key, true
-}
-
-// findBytes is find for a key that is not a string.
-func (t *table[E]) findBytes(key []byte) *E {
-	id := identity{hash: maphash.Bytes(t.seed, key)}
-	copy(id.head[:], key)
-	s := *t.slots.Load()
-	mask := uint64(len(s) - 1)
-	for i := id.hash & mask; ; i = (i + 1) & mask {
-		e := s[i].Load()
-		if e == nil {
-			return nil
-		}
-		if t.id(e).isBytes(&id, key) && e != t.gone {
-			return e
-		}
-	}
-}
-
-// isBytes is is for an identity without a key, which is given beside it.
-func (id *identity) isBytes(other *identity, key []byte) bool {
-	return id.hash == other.hash && id.head == other.head && len(id.key) == len(key) &&
-		(len(key) <= keyHead || id.key[keyHead:] == string(key[keyHead:]))
 }

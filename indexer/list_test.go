@@ -11,8 +11,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// contents returns a view as a slice.
-func contents[E any](v *view[E]) []E { return slices.Collect(v.all()) }
+// contents returns the elements of a view.
+func contents[E, O any](v *view[E, O]) []E { return v.elements() }
+
+// owned is an element with its owner.
+type owned struct{ owner, element int }
+
+func ownedContents(v *view[int, int]) []owned {
+	all := []owned{}
+	for owner, element := range v.all() {
+		all = append(all, owned{owner, element})
+	}
+	return all
+}
 
 // TestListAgainstSlice drives a list and a slice through the same changes, in
 // writes of several changes each, and keeps snapshots, all of which have to
@@ -20,11 +31,11 @@ func contents[E any](v *view[E]) []E { return slices.Collect(v.all()) }
 func TestListAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var g gate
-		l := newList[int](&g)
-		var model []int
+		l := newList[int, int](&g)
+		model := []owned{}
 		type photo struct {
-			view *view[int]
-			want []int
+			view *view[int, int]
+			want []owned
 		}
 		var photos []photo
 		next := 0
@@ -37,19 +48,19 @@ func TestListAgainstSlice(t *testing.T) {
 				kind := rapid.SampledFrom([]string{"insert", "insert", "set", "remove"}).Draw(t, "kind")
 				switch {
 				case kind == "insert" || len(model) == 0:
-					if pos := l.insert(next); pos != len(model) {
+					if pos := l.insert(next, -next); pos != len(model) {
 						t.Fatalf("inserted at %d of %d", pos, len(model))
 					}
-					model = append(model, next)
+					model = append(model, owned{-next, next})
 				case kind == "set":
 					pos := rapid.IntRange(0, len(model)-1).Draw(t, "pos")
 					l.set(pos, next)
-					model[pos] = next
+					model[pos].element = next
 				default:
 					pos := rapid.IntRange(0, len(model)-1).Draw(t, "pos")
 					last := len(model) - 1
 					moved, ok := l.remove(pos)
-					if ok != (pos != last) || ok && moved != model[last] {
+					if ok != (pos != last) || ok && moved != model[last].owner {
 						t.Fatalf("removed %d of %d: moved %d, %v", pos, len(model), moved, ok)
 					}
 					model[pos] = model[last]
@@ -73,8 +84,13 @@ func TestListAgainstSlice(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, p := range photos {
-					if got := contents(p.view); p.view.n != len(p.want) || !slices.Equal(got, p.want) {
+					if got := ownedContents(p.view); p.view.n != len(p.want) || !slices.Equal(got, p.want) {
 						t.Fatalf("snapshot %d shows %v, was %v", i, got, p.want)
+					}
+					for at, e := range p.view.elements() {
+						if e != p.want[at].element {
+							t.Fatalf("snapshot %d shows %d at %d, was %v", i, e, at, p.want[at])
+						}
 					}
 				}
 			},
@@ -91,9 +107,9 @@ func write(g *gate, change func()) {
 // Without readers nothing is copied: that is what makes writing cheap.
 func TestListCopiesNothingWithoutReaders(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
+	l := newList[int, int](&g)
 	for i := range 1000 {
-		write(&g, func() { l.insert(i) })
+		write(&g, func() { l.insert(i, i) })
 	}
 	before := l.current.Load()
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -102,12 +118,13 @@ func TestListCopiesNothingWithoutReaders(t *testing.T) {
 	assert.Same(t, before, l.current.Load())
 }
 
-// One snapshot costs the next write one directory and one chunk, once.
+// One snapshot costs the next write one directory and the elements of one
+// chunk, once. Owners are copied when one of them changes.
 func TestListCopiesWhatItWritesOnce(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
+	l := newList[int, int](&g)
 	for i := range 1000 {
-		write(&g, func() { l.insert(i) })
+		write(&g, func() { l.insert(i, i) })
 	}
 	v := l.snapshot()
 	write(&g, func() { l.set(500, 7) })
@@ -122,18 +139,23 @@ func TestListCopiesWhatItWritesOnce(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		write(&g, func() { l.set(501, 8) })
 	}))
+	owners := func(v *view[int, int], pos int) *int { return &v.chunks[pos/chunkSize].owners[0] }
+	assert.Same(t, owners(v, 500), owners(now, 500), "owners are still shared")
+	write(&g, func() { l.remove(500) })
+	assert.NotSame(t, owners(v, 500), owners(now, 500))
+	assert.Equal(t, 500, v.chunks[500/chunkSize].owners[500%chunkSize])
 	assert.Equal(t, 500, v.chunks[500/chunkSize].items[500%chunkSize])
 }
 
 // Readers share a snapshot as long as nothing has been written.
 func TestListSharesSnapshots(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
-	write(&g, func() { l.insert(1) })
+	l := newList[int, int](&g)
+	write(&g, func() { l.insert(1, 1) })
 	v := l.snapshot()
 	assert.Same(t, v, l.snapshot())
 	assert.EqualValues(t, 1, l.wanted.Load())
-	write(&g, func() { l.insert(2) })
+	write(&g, func() { l.insert(2, 2) })
 	assert.NotSame(t, v, l.snapshot())
 }
 
@@ -141,8 +163,8 @@ func TestListSharesSnapshots(t *testing.T) {
 // it may be all that keeps a thousand old objects in memory.
 func TestListForgetsClosedViews(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
-	write(&g, func() { l.insert(1) })
+	l := newList[int, int](&g)
+	write(&g, func() { l.insert(1, 1) })
 	l.snapshot()
 	write(&g, func() { l.set(0, 2) })
 	assert.NotNil(t, l.closed.Load())
@@ -158,8 +180,8 @@ func TestListForgetsClosedViews(t *testing.T) {
 // gets the view that the first of them has closed.
 func TestListReaderOvertakenByWrites(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
-	write(&g, func() { l.insert(1) })
+	l := newList[int, int](&g)
+	write(&g, func() { l.insert(1, 1) })
 
 	l.readers.Add(1)
 	want := l.ask()
@@ -175,8 +197,8 @@ func TestListReaderOvertakenByWrites(t *testing.T) {
 // views, each the newest at its question.
 func TestListReadersOvertakingEachOther(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
-	write(&g, func() { l.insert(1) })
+	l := newList[int, int](&g)
+	write(&g, func() { l.insert(1, 1) })
 	l.readers.Add(2)
 	first := l.ask()
 	write(&g, func() { l.set(0, 2) })
@@ -193,10 +215,10 @@ func TestListReadersOvertakingEachOther(t *testing.T) {
 func TestListReadersSeeWholeWrites(t *testing.T) {
 	const n, writes = 2 * chunkSize, 20_000
 	var g gate
-	l := newList[int](&g)
+	l := newList[int, int](&g)
 	write(&g, func() {
 		for range n {
-			l.insert(0)
+			l.insert(0, 0)
 		}
 	})
 	marks := []int{0, chunkSize - 1, chunkSize, n - 1}
@@ -231,15 +253,15 @@ func TestListReadersSeeWholeWrites(t *testing.T) {
 // A reader that comes in the middle of a write waits for its end.
 func TestListReaderWaitsForTheWriteInProgress(t *testing.T) {
 	var g gate
-	l := newList[int](&g)
+	l := newList[int, int](&g)
 	got := make(chan []int)
 	g.enter()
-	l.insert(1)
+	l.insert(1, 1)
 	go func() { got <- contents(l.snapshot()) }()
 	for l.wanted.Load() == 0 { // until it has asked
 		runtime.Gosched()
 	}
-	l.insert(2)
+	l.insert(2, 2)
 	g.leave()
 	assert.Equal(t, []int{1, 2}, <-got)
 }

@@ -24,7 +24,7 @@ func (x *Indexer[T]) Get(obj T) (stored T, exists bool) {
 // List returns all objects, in no order. The slice is the caller's, the
 // objects are not. To look at them without building a slice use All.
 func (x *Indexer[T]) List() []T {
-	return objects(x.generation.Load().objects.snapshot())
+	return x.generation.Load().objects.snapshot().elements()
 }
 
 // All yields all keys and objects as they are when the iteration begins, in no
@@ -32,8 +32,8 @@ func (x *Indexer[T]) List() []T {
 // not change what the loop sees.
 func (x *Indexer[T]) All() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
-		for m := range x.generation.Load().objects.snapshot().all() {
-			if !yield(m.record.key, m.obj) {
+		for rec, obj := range x.generation.Load().objects.snapshot().all() {
+			if !yield(rec.key, obj) {
 				return
 			}
 		}

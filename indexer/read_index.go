@@ -12,14 +12,14 @@ func (x *Indexer[T]) index(name string) (*index[T], error) {
 }
 
 // byIndex returns the members of one bucket.
-func (x *Indexer[T]) byIndex(name, value string) (*view[member[T]], error) {
+func (x *Indexer[T]) byIndex(name, value string) (*view[T, *record[T]], error) {
 	ix, err := x.index(name)
 	if err != nil {
 		return nil, err
 	}
 	b := ix.find(value)
 	if b == nil {
-		return &view[member[T]]{}, nil
+		return &view[T, *record[T]]{}, nil
 	}
 	return b.members.snapshot(), nil
 }
@@ -32,7 +32,7 @@ func (x *Indexer[T]) ByIndex(name, value string) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return objects(v), nil
+	return v.elements(), nil
 }
 
 // IndexKeys returns the keys of the objects that have the value in the named
@@ -77,8 +77,8 @@ func (x *Indexer[T]) indexError(name string, obj T, err error) error {
 }
 
 // snapshots returns the buckets of several values at one moment.
-func (x *Indexer[T]) snapshots(g *generation[T], ix *index[T], values []string) []*view[member[T]] {
-	views := make([]*view[member[T]], 0, len(values))
+func (x *Indexer[T]) snapshots(g *generation[T], ix *index[T], values []string) []*view[T, *record[T]] {
+	views := make([]*view[T, *record[T]], 0, len(values))
 	x.atOneMoment(g, func() {
 		views = views[:0]
 		for _, value := range values {
@@ -107,14 +107,14 @@ func (x *Indexer[T]) atOneMoment(g *generation[T], read func()) {
 }
 
 // union returns the objects of all views, each key once.
-func union[T any](views []*view[member[T]]) []T {
+func union[T any](views []*view[T, *record[T]]) []T {
 	all := []T{}
 	seen := map[string]bool{}
 	for _, v := range views {
-		for m := range v.all() {
-			if key := m.record.key; !seen[key] {
-				seen[key] = true
-				all = append(all, m.obj)
+		for rec, obj := range v.all() {
+			if !seen[rec.key] {
+				seen[rec.key] = true
+				all = append(all, obj)
 			}
 		}
 	}

@@ -26,13 +26,6 @@ type place[T any] struct {
 	pos    int
 }
 
-// member is an element of a list of objects: the object, and the record that
-// has to learn when the element moves.
-type member[T any] struct {
-	obj    T
-	record *record[T]
-}
-
 func newRecord[T any](id identity) *record[T] {
 	rec := &record[T]{identity: id}
 	rec.places = rec.placeRoom[:0]
@@ -51,25 +44,12 @@ func (rec *record[T]) placeIn(b *bucket[T]) *place[T] {
 	panic("indexer: a bucket holds an object that does not know it")
 }
 
-// objects returns the objects of a snapshot as a slice that the caller owns.
-func objects[T any](v *view[member[T]]) []T {
-	all := make([]T, v.n)
-	rest := all
-	for _, c := range v.chunks {
-		for i := range c.items {
-			rest[i] = c.items[i].obj
-		}
-		rest = rest[len(c.items):]
-	}
-	return all
-}
-
 // keys returns the keys of a snapshot as a slice that the caller owns.
-func keys[T any](v *view[member[T]]) []string {
+func keys[T any](v *view[T, *record[T]]) []string {
 	all := make([]string, 0, v.n)
 	for _, c := range v.chunks {
-		for i := range c.items {
-			all = append(all, c.items[i].record.key)
+		for _, rec := range c.owners {
+			all = append(all, rec.key)
 		}
 	}
 	return all

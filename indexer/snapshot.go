@@ -28,12 +28,12 @@ func (x *Indexer[T]) Snapshot() Snapshot {
 }
 
 // photograph takes snapshots of all lists at one moment.
-func (x *Indexer[T]) photograph(s *Snapshot) (objects *view[member[T]], buckets map[*bucket[T]]*view[member[T]]) {
+func (x *Indexer[T]) photograph(s *Snapshot) (objects *view[T, *record[T]], buckets map[*bucket[T]]*view[T, *record[T]]) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	g := x.generation.Load()
 	s.ResourceVersion = x.ResourceVersion()
-	buckets = map[*bucket[T]]*view[member[T]]{}
+	buckets = map[*bucket[T]]*view[T, *record[T]]{}
 	for _, ix := range g.indexes {
 		s.Indices[ix.name] = map[string][]string{}
 		for b := range ix.buckets.entries() {

@@ -9,83 +9,71 @@ import (
 // table is a hash table from strings to entries that one writer changes while
 // any number of readers look things up without a lock.
 //
-// It is open addressing with linear probing over an array of atomic pointers.
-// Two rules make reading safe at any moment:
+// It is an array of groups of slots (group.go). An entry is in the group that
+// its hash chooses, or, if that was full, in the one after it, and so on
+// (search.go). Two rules make reading safe at any moment:
 //
-//   - an entry never moves within an array. A removed one leaves a tombstone,
-//     so that a reader in the middle of a probe cannot miss what comes after;
+//   - an entry never moves within an array. A removed one leaves a mark, so
+//     that a reader in the middle of a search cannot miss what comes after;
 //   - growing builds a new array and publishes it whole. A reader that still
 //     holds the old one sees the table as it was when it began.
 //
-// Invariant: at most half of an array is in use, entries and tombstones
-// together. So every probe ends at an empty slot.
+// Invariant: at most three quarters of the slots of an array are in use or have
+// been left. So there is a group in which a search ends.
 type table[E any] struct {
 	seed maphash.Seed       // set once
 	id   func(*E) *identity // set once; the identity within an entry
-	gone *E                 // set once; the tombstone
 
-	live  atomic.Int64 // entries, for anybody
-	slots atomic.Pointer[slots[E]]
+	live   atomic.Int64 // entries, for anybody
+	groups atomic.Pointer[[]group[E]]
 
-	used int // writer only: entries and tombstones in the current array
+	used int // writer only: slots of the current array that are in use or have been left
 }
-
-// identity is the part of an entry that the table needs. It never changes once
-// the entry is in the table.
-type identity struct {
-	hash uint64
-	key  string
-	// head are the first bytes of the key, filled up with zeros. Comparing them
-	// here spares a lookup the cache miss that following key would be.
-	head [keyHead]byte
-}
-
-const keyHead = 40
-
-func (id *identity) is(other *identity) bool {
-	return id.hash == other.hash && id.head == other.head && len(id.key) == len(other.key) &&
-		(len(id.key) <= keyHead || id.key[keyHead:] == other.key[keyHead:])
-}
-
-// slots is the array. Its length is a power of two.
-type slots[E any] []atomic.Pointer[E]
-
-const minSlots = 8
 
 // newTable returns a table that takes n entries without growing. id returns
 // the identity within an entry.
 func newTable[E any](n int, id func(*E) *identity) *table[E] {
-	t := &table[E]{seed: maphash.MakeSeed(), id: id, gone: new(E)}
-	t.slots.Store(newSlots[E](n))
+	t := &table[E]{seed: maphash.MakeSeed(), id: id}
+	t.groups.Store(newGroups[E](n))
 	return t
 }
 
-func newSlots[E any](n int) *slots[E] {
-	size := minSlots
-	for size < 2*n {
-		size *= 2
+func newGroups[E any](n int) *[]group[E] {
+	// Five of seven slots: a little less than may be in use.
+	groups := make([]group[E], n/5+1)
+	for i := range groups {
+		groups[i].tags.Store(noTags)
 	}
-	s := make(slots[E], size)
-	return &s
+	return &groups
 }
+
+// room is how many slots of an array may be used.
+func room[E any](groups []group[E]) int { return len(groups) * groupSize * 3 / 4 }
 
 // identify returns the identity for key, for find and for a new entry.
 func (t *table[E]) identify(key string) identity {
-	id := identity{key: key, hash: maphash.String(t.seed, key)}
-	copy(id.head[:], key)
-	return id
+	return newIdentity(key, maphash.String(t.seed, key))
 }
 
 // find returns the entry of that identity, or nil. Any goroutine may call it.
 func (t *table[E]) find(id *identity) *E {
-	s := *t.slots.Load()
-	mask := uint64(len(s) - 1)
-	for i := id.hash & mask; ; i = (i + 1) & mask {
-		e := s[i].Load()
-		if e == nil {
-			return nil
+	s := t.search(id.hash)
+	for {
+		e := s.next()
+		if e == nil || t.id(e).is(id) {
+			return e
 		}
-		if t.id(e).is(id) && e != t.gone {
+	}
+}
+
+// findBytes is find for a key that is not a string. Any goroutine may call it.
+func (t *table[E]) findBytes(key []byte) *E {
+	id := identity{hash: maphash.Bytes(t.seed, key)}
+	copy(id.head[:], key)
+	s := t.search(id.hash)
+	for {
+		e := s.next()
+		if e == nil || t.id(e).isBytes(&id, key) {
 			return e
 		}
 	}
@@ -96,70 +84,68 @@ func (t *table[E]) len() int { return int(t.live.Load()) }
 
 // insert adds an entry whose key is not in the table. Writer only.
 func (t *table[E]) insert(e *E) {
-	if 2*(t.used+1) > len(*t.slots.Load()) {
-		t.rebuild(t.len() + 1)
+	if t.used == room(*t.groups.Load()) {
+		// With half as much again to spare the next time is at least n/2
+		// insertions away, however many of them follow a removal.
+		t.rebuild(t.len() + t.len()/2 + 1)
 	}
-	s := *t.slots.Load()
-	mask := uint64(len(s) - 1)
-	i := t.id(e).hash & mask
-	for {
-		old := s[i].Load()
-		if old == nil {
-			t.used++
-			break
-		}
-		if old == t.gone {
-			break
-		}
-		i = (i + 1) & mask
-	}
-	s[i].Store(e)
+	t.used += seat(*t.groups.Load(), e, t.id(e).hash)
 	t.live.Add(1)
+}
+
+// seat puts an entry into the first free slot for it, and returns how many
+// more slots are used then: one or none.
+func seat[E any](groups []group[E], e *E, hash uint64) (used int) {
+	for at := firstGroup(hash, len(groups)); ; at = (at + 1) % len(groups) {
+		switch fresh, ok := groups[at].put(e, tagOf(hash)); {
+		case ok && fresh:
+			return 1
+		case ok:
+			return 0
+		}
+	}
 }
 
 // remove takes out an entry that is in the table. Writer only.
 func (t *table[E]) remove(e *E) {
-	s := *t.slots.Load()
-	mask := uint64(len(s) - 1)
-	i := t.id(e).hash & mask
-	for s[i].Load() != e {
-		i = (i + 1) & mask
+	groups := *t.groups.Load()
+	at := firstGroup(t.id(e).hash, len(groups))
+	fresh, ok := groups[at].remove(e)
+	for !ok {
+		at = (at + 1) % len(groups)
+		fresh, ok = groups[at].remove(e)
 	}
-	s[i].Store(t.gone)
+	if fresh {
+		t.used--
+	}
 	t.live.Add(-1)
 	// A table that has shrunk a lot gives its memory back.
-	if live := t.len(); len(s) > minSlots && 8*live < len(s) {
-		t.rebuild(live)
+	if live := t.len(); len(groups) > 1 && live < len(groups) {
+		t.rebuild(live + live/2)
 	}
 }
 
-// rebuild moves the entries to a new array with room for n, without the
-// tombstones. Entries themselves are shared between the arrays, so a reader
-// with the old one still sees their latest values.
+// rebuild moves the entries to a new array with room for n, without the marks
+// of those that have left. Entries themselves are shared between the arrays, so
+// a reader with the old one still sees their latest values.
 func (t *table[E]) rebuild(n int) {
-	// With half as much again to spare the next rebuild is at least n/2
-	// insertions away, however many of them follow a removal.
-	next := newSlots[E](n + n/2)
-	mask := uint64(len(*next) - 1)
+	next := newGroups[E](n)
 	t.used = 0
 	for e := range t.entries() {
-		i := t.id(e).hash & mask
-		for (*next)[i].Load() != nil {
-			i = (i + 1) & mask
-		}
-		(*next)[i].Store(e)
-		t.used++
+		t.used += seat(*next, e, t.id(e).hash)
 	}
-	t.slots.Store(next)
+	t.groups.Store(next)
 }
 
 // entries yields all entries, in no order. Writer only.
 func (t *table[E]) entries() iter.Seq[*E] {
 	return func(yield func(*E) bool) {
-		s := *t.slots.Load()
-		for i := range s {
-			if e := s[i].Load(); e != nil && e != t.gone && !yield(e) {
-				return
+		groups := *t.groups.Load()
+		for at := range groups {
+			for slot := range groupSize {
+				if e := groups[at].entries[slot].Load(); e != nil && !yield(e) {
+					return
+				}
 			}
 		}
 	}

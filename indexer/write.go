@@ -34,24 +34,29 @@ func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
 	return old, existed, errs.orNil()
 }
 
-// put computes the index values, which is the users' code, before it takes the
-// lock.
+// put does what takes time before it takes the lock: it asks the memory for the
+// record, and meanwhile the users' code for the index values.
 func (x *Indexer[T]) put(key string, obj T, room [][]string) (old T, existed bool, errs *IndexErrors) {
-	d := x.generation.Load().definitions
-	values, errs := d.compute(key, obj, room, nil)
+	before := x.generation.Load()
+	l := before.lookUp(key)
+	values, errs := before.definitions.compute(key, obj, room, nil)
 	version := x.versionOf(obj)
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	g := x.generation.Load()
-	if g.definitions != d {
+	if g != before {
+		l = g.lookUp(key)
+	}
+	if g.definitions != before.definitions {
 		// Somebody has added an index in the meantime.
 		values, errs = g.definitions.compute(key, obj, nil, nil)
 	}
+	g.renew(&l)
 	x.setVersionLocked(version)
 	g.gate.enter()
 	defer g.gate.leave()
-	old, existed = g.put(key, obj, values)
+	old, existed = g.put(&l, obj, values)
 	return old, existed, errs
 }
 
