@@ -16,8 +16,6 @@ type console struct {
 	meter   bench.Meter
 	display *progress.Display // nil unless stderr is a terminal
 	began   time.Time
-	contest int
-	turns   int64 // of the scenario so far
 }
 
 func newConsole() *console {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -44,10 +46,7 @@ Flags:
 func parse(arguments []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // a wrong flag is said once, by main
 	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
 	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 3")
 	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and half of a target is good enough")
@@ -57,8 +56,13 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.jsonFile, "json", "", "write the records to this `file`: build/bench.json when everything is compared, none otherwise")
 	flags.StringVar(&o.page, "page", "", "write benchmarks.md and its pictures into this `directory`: docs when everything is compared, none otherwise")
 	flags.StringVar(&o.programs, "programs", "", "the `directory` with bench-ours, bench-theirs, orrery and controlplane: default is where bench is")
-	if err := flags.Parse(arguments[1:]); err != nil {
+	if err := flags.Parse(arguments[1:]); errors.Is(err, flag.ErrHelp) {
+		fmt.Print(usage)
+		flags.SetOutput(os.Stdout)
+		flags.PrintDefaults()
 		return o, err
+	} else if err != nil {
+		return o, fmt.Errorf("%w; bench -help tells more", err)
 	}
 	return o, o.complete(flags.Args())
 }
@@ -67,6 +71,9 @@ func parse(arguments []string) (options, error) {
 func (o *options) complete(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("%q is not a flag; did you mean -only %s?", rest[0], strings.Join(rest, ","))
+	}
+	if o.aa && o.quick {
+		return errors.New("-aa and -quick: a guard against regressions compares with somebody else")
 	}
 	if o.rounds < 0 {
 		return fmt.Errorf("-rounds %d: there are no fewer than one", o.rounds)

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+)
+
+func parsed(t *testing.T, arguments ...string) options {
+	t.Helper()
+	o, err := parse(append([]string{"bench"}, arguments...))
+	require.NoError(t, err)
+	return o
+}
+
+func TestWhatIsWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		arguments    []string
+		json, page   string
+		rounds       int
+		effort       bench.Effort
+		measuresLike string
+	}{
+		"everything":  {nil, "build/bench.json", "docs", 5, bench.Full, "queue/cycle ns/op"},
+		"elsewhere":   {[]string{"-json", "x.json", "-page", "y", "-rounds", "9"}, "x.json", "y", 9, bench.Full, "dispatch/4 ns/event"},
+		"a part":      {[]string{"-only", "store"}, "", "", 5, bench.Full, "store/update ns/op"},
+		"a part kept": {[]string{"-only", "store", "-json", "x.json"}, "x.json", "", 5, bench.Full, "store/update ns/op"},
+		"the guard":   {[]string{"-quick"}, "", "", 3, bench.Quick, "queue/cycle allocs/op"},
+		"the noise":   {[]string{"-aa"}, "", "", 5, bench.Full, "sync/json cpu s"},
+	} {
+		o := parsed(t, c.arguments...)
+		assert.Equal(t, c.json, o.jsonFile, name)
+		assert.Equal(t, c.page, o.page, name)
+		assert.Equal(t, c.rounds, o.rounds, name)
+		assert.Equal(t, c.effort, o.effort(), name)
+		measures, err := o.measures()
+		require.NoError(t, err)
+		var names []string
+		for _, m := range measures {
+			names = append(names, m.Name)
+		}
+		assert.Contains(t, names, c.measuresLike, name)
+	}
+}
+
+func TestWhichMeasures(t *testing.T) {
+	for arguments, extras := range map[string]bool{"": true, "-quick": false, "-aa": false} {
+		o := options{quick: arguments == "-quick", aa: arguments == "-aa"}
+		measures, err := o.measures()
+		require.NoError(t, err)
+		found := false
+		for _, m := range measures {
+			found = found || m.Kind == compare.None
+			assert.True(t, m.Quick || !o.quick, m.Name)
+		}
+		assert.Equal(t, extras, found, "extras with %q", arguments)
+	}
+	o := options{only: "no/such"}
+	_, err := o.measures()
+	assert.EqualError(t, err, `there is no measure "no/such"; -list names them all`)
+}
+
+func TestFlagsThatMakeNoSense(t *testing.T) {
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"queue", "fifo"}, `"queue" is not a flag; did you mean -only queue,fifo?`},
+		{[]string{"-rouns", "1"}, "flag provided but not defined: -rouns; bench -help tells more"},
+		{[]string{"-rounds", "-1"}, "-rounds -1: there are no fewer than one"},
+		{[]string{"-page", "docs", "-only", "queue"}, "-page: the page is about everything; without -quick, -aa and -only"},
+		{[]string{"-aa", "-quick"}, "-aa and -quick: a guard against regressions compares with somebody else"},
+	} {
+		_, err := parse(append([]string{"bench"}, c.arguments...))
+		assert.EqualError(t, err, c.want)
+	}
+	_, err := parse([]string{"bench", "-help"})
+	assert.True(t, errors.Is(err, flag.ErrHelp))
+}
+
+func TestGuessesAreRound(t *testing.T) {
+	for left, want := range map[time.Duration]time.Duration{
+		7*time.Minute + 40*time.Second: 8 * time.Minute,
+		97 * time.Second:               100 * time.Second,
+		13 * time.Second:               13 * time.Second,
+	} {
+		assert.Equal(t, want, roughly(left))
+	}
+}
