@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -41,26 +40,6 @@ each benchmark shows and has exercises; "make bench" compares with client-go.`,
 	}
 	command.AddCommand(newBenchSweepCommand())
 	return command
-}
-
-// benchKind is a benchmark: what its command says, and its workload.
-type benchKind struct {
-	name     string
-	short    string
-	long     string
-	examples string
-	// sweeps are the examples of "orrery bench sweep" with this benchmark.
-	sweeps   string
-	workload func() benchWorkload
-}
-
-// benchWorkload is what the flags of a benchmark ask for.
-type benchWorkload interface {
-	addTo(flags *pflag.FlagSet)
-	// check finds what no run could work with.
-	check() error
-	// runs are what is to be run, one after the other: one for each design.
-	runs() []benchRun
 }
 
 // benchKinds are the benchmarks, in the order of the gears that an article about controllers explains.

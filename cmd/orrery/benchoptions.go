@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench"
 	"orrery/internal/bench/report"
 )
 
@@ -18,6 +17,7 @@ type benchOptions struct {
 	output choiceFlag
 	plot   string
 	figure string
+	rounds int
 	quiet  bool
 }
 
@@ -32,27 +32,33 @@ func (o *benchOptions) addTo(flags *pflag.FlagSet) {
 	choiceVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
 	flags.StringVar(&o.figure, "figure", "", "what to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
+	flags.IntVar(&o.rounds, "rounds", 1, "how often everything is run, in turns; tables and plots show medians, plots also how far the rounds lie apart; JSON and CSV have every round")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 
+const mostRounds = 1000
+
 func (o *benchOptions) check() error {
-	if o.figure != "" && o.plot == "" {
+	switch {
+	case o.figure != "" && o.plot == "":
 		return errors.New("--figure says what to plot: it needs --plot")
+	case o.rounds < 1 || o.rounds > mostRounds:
+		return fmt.Errorf("--rounds must be between 1 and %d, it is %d", mostRounds, o.rounds)
 	}
 	return nil
 }
 
 // write writes the results in the form that was asked for.
-func (o *benchOptions) write(w io.Writer, varied string, results []*bench.Result) error {
+func (o *benchOptions) write(w io.Writer, varied string, records []benchRecord) error {
 	switch {
 	case o.output.String() == outputJSON:
-		return report.JSON(w, results)
+		return report.JSON(w, everyRound(records))
 	case o.output.String() == outputCSV:
-		return report.CSV(w, results)
+		return report.CSV(w, everyRound(records))
 	case varied != "":
-		return report.Sweep(w, varied, results)
+		return report.Sweep(w, varied, medians(records))
 	default:
-		return report.Table(w, results)
+		return report.Table(w, medians(records))
 	}
 }
 

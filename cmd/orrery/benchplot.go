@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,22 +8,12 @@ import (
 	"time"
 
 	"orrery/internal/bench"
-	"orrery/internal/bench/histogram"
 	"orrery/internal/bench/plot"
 )
 
-// benchPercentiles are the names of figures that are taken out of a histogram.
-var benchPercentiles = map[string]func(*histogram.Histogram) time.Duration{
-	"p50":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.5) },
-	"p90":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.9) },
-	"p99":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.99) },
-	"p99.9": func(h *histogram.Histogram) time.Duration { return h.Quantile(0.999) },
-	"max":   (*histogram.Histogram).Max,
-}
-
 // plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or bars for one figure.
 func (s *benchSession) plot(records []benchRecord) ([]byte, error) {
-	first := records[0].result
+	first := records[0].median()
 	if s.varied == "" && s.options.figure == "" && first.Latency != nil && first.Latency.Count() > 0 {
 		picture := plot.Percentiles{
 			Title:   benchTitle(first.Bench) + ": latency by percentile",
@@ -34,11 +23,15 @@ func (s *benchSession) plot(records []benchRecord) ([]byte, error) {
 			picture.Caption += " Each at half of its own throughput."
 		}
 		for _, record := range records {
-			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.result.Latency})
+			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.median().Latency})
 		}
 		return picture.SVG(), nil
 	}
-	figure, err := figureNamed(s.options.figure, records)
+	name := s.options.figure
+	if name == "" && s.varied == "rate" {
+		name = "p99" // the rate is that of the phase that measures latency
+	}
+	figure, err := figureNamed(name, records)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +52,14 @@ func (r benchRecord) label() string {
 	if r.design != "" {
 		return r.design
 	}
-	return r.result.Subject
+	return r.last().Subject
 }
 
 // caption names the parameters that all records share.
 func (s *benchSession) caption(records []benchRecord) string {
 	var words []string
-	for _, parameter := range records[0].result.Parameters {
-		same := !slices.ContainsFunc(records, func(r benchRecord) bool { return !slices.Contains(r.result.Parameters, parameter) })
+	for _, parameter := range records[0].median().Parameters {
+		same := !slices.ContainsFunc(records, func(r benchRecord) bool { return !slices.Contains(r.median().Parameters, parameter) })
 		if same && strings.ReplaceAll(parameter.Name, " ", "-") != s.varied && parameter.Name != "seed" {
 			words = append(words, parameter.Name+" "+parameter.Value)
 		}
@@ -86,14 +79,14 @@ func (s *benchSession) curves(records []benchRecord, xs []float64, unit, title s
 	}
 	var ys []float64
 	for i, record := range records {
-		y := figure.of(record.result)
-		ys = append(ys, y)
+		y := figure.valueOf(record)
+		ys = append(ys, y.At)
 		at := slices.IndexFunc(picture.Series, func(series plot.Series) bool { return series.Name == record.label() })
 		if at < 0 {
 			at = len(picture.Series)
 			picture.Series = append(picture.Series, plot.Series{Name: record.label()})
 		}
-		picture.Series[at].Points = append(picture.Series[at].Points, plot.Point{X: xs[i], Y: plot.Value{At: y}})
+		picture.Series[at].Points = append(picture.Series[at].Points, plot.Point{X: xs[i], Y: y})
 	}
 	if low, high := slices.Min(ys), slices.Max(ys); low > 0 && high/low > 50 {
 		picture.Y.Scale = plot.Log10
@@ -124,7 +117,7 @@ func (s *benchSession) bars(records []benchRecord, title string, figure benchFig
 	for _, record := range records {
 		group, series := record.value, record.label()
 		if s.varied == "" {
-			group, series = record.label(), record.result.Bench
+			group, series = record.label(), record.last().Bench
 		}
 		at := slices.Index(picture.Series, series)
 		if at < 0 {
@@ -139,7 +132,7 @@ func (s *benchSession) bars(records []benchRecord, title string, figure benchFig
 		for len(picture.Groups[row].Values) < at {
 			picture.Groups[row].Values = append(picture.Groups[row].Values, plot.Value{At: math.NaN()})
 		}
-		picture.Groups[row].Values = append(picture.Groups[row].Values, plot.Value{At: figure.of(record.result)})
+		picture.Groups[row].Values = append(picture.Groups[row].Values, figure.valueOf(record))
 	}
 	return picture
 }
@@ -170,47 +163,4 @@ func (s *benchSession) numbers(records []benchRecord) (values []float64, unit st
 		unit = bench.Count
 	}
 	return values, unit, true
-}
-
-// benchFigure is a figure that can be plotted.
-type benchFigure struct {
-	name, unit string
-	of         func(*bench.Result) float64
-}
-
-func (f benchFigure) title() string {
-	switch {
-	case f.unit == bench.PerSecond:
-		return f.name + " per second"
-	case benchPercentiles[f.name] != nil:
-		return "latency, " + f.name
-	default:
-		return f.name
-	}
-}
-
-// figureNamed finds a figure of the records; without a name it is the first, which is the most important.
-func figureNamed(name string, records []benchRecord) (benchFigure, error) {
-	first := records[0].result
-	if percentile, ok := benchPercentiles[name]; ok && first.Latency != nil {
-		return benchFigure{name, bench.Nanoseconds, func(r *bench.Result) float64 {
-			if r.Latency == nil {
-				return math.NaN()
-			}
-			return float64(percentile(r.Latency))
-		}}, nil
-	}
-	var names []string
-	for _, figure := range first.Figures {
-		if name == "" || strings.EqualFold(figure.Name, name) {
-			return benchFigure{figure.Name, figure.Unit, func(r *bench.Result) float64 {
-				if found, ok := r.Figure(figure.Name); ok {
-					return found.Value
-				}
-				return math.NaN()
-			}}, nil
-		}
-		names = append(names, strconv.Quote(figure.Name))
-	}
-	return benchFigure{}, fmt.Errorf("there is no figure %q to plot; use one of %s, or a percentile", name, strings.Join(names, ", "))
 }

@@ -34,10 +34,10 @@ took from when it was due to be added until a worker was done with it.`,
   # what do metrics cost?
   orrery bench queue --metrics -o json`,
 	sweeps: `  # does the queue get slower with more workers?
-  orrery bench sweep queue --vary workers=1..64 --plot workers.svg
+  orrery bench sweep queue --vary workers=1..64 --plot workers.svg --rounds 3
 
-  # how does the 99th percentile grow with the load?
-  orrery bench sweep queue --vary rate=50k..1M --plot load.svg --figure p99`,
+  # one worker, 20 us a key: how does the 99th percentile grow with the load?
+  orrery bench sweep queue --vary rate=5k..80k --workers 1 --handler-cost 20us --plot load.svg`,
 	workload: func() benchWorkload { return &queueWorkload{} },
 }
 
@@ -90,17 +90,4 @@ func (w *queueWorkload) runs() []benchRun {
 			return queuebench.Run(ctx, subject, w.config(), meter)
 		}}
 	})
-}
-
-// runsOf makes a run for each subject; if there are several, each has the name of its subject.
-func runsOf[S interface{ Name() string }](subjects []S, run func(S) benchRun) []benchRun {
-	var runs []benchRun
-	for _, subject := range subjects {
-		made := run(subject)
-		if len(subjects) > 1 {
-			made.design = subject.Name()
-		}
-		runs = append(runs, made)
-	}
-	return runs
 }

@@ -13,21 +13,6 @@ import (
 	"orrery/internal/bench/progress"
 )
 
-// benchRun is one run: of one design, with one value of the flag that is varied.
-type benchRun struct {
-	// design is what the run is called among others: "batching".
-	design string
-	// value is what the varied flag has; empty if none is varied.
-	value string
-	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
-}
-
-// benchRecord is a run and its result.
-type benchRecord struct {
-	benchRun
-	result *bench.Result
-}
-
 // benchSession does runs, one after the other, and shows what came out.
 type benchSession struct {
 	ctx            context.Context
@@ -80,22 +65,28 @@ func (s *benchSession) measure(runs []benchRun) ([]benchRecord, error) {
 	defer giveBack()
 
 	var records []benchRecord
-	for i, run := range runs {
-		if len(runs) > 1 && !s.options.quiet {
-			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", i+1, len(runs), s.name(run))
+	total := len(runs) * s.options.rounds
+	for done := range total {
+		// Round by round: what disturbs the machine for a while disturbs all runs alike.
+		i := done % len(runs)
+		if total > 1 && !s.options.quiet {
+			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
 		}
 		meter := &bench.Meter{}
-		result, err := s.one(ctx, run, meter)
+		result, err := s.one(ctx, runs[i], meter)
 		if ctx.Err() != nil {
-			return records, &interruptedError{run: s.name(run), phase: meter.Phase().Name, ended: len(records)}
+			return records, &interruptedError{run: s.name(runs[i]), phase: meter.Phase().Name, ended: done}
 		}
 		if err != nil {
 			if len(runs) > 1 {
-				err = fmt.Errorf("%s: %w", s.name(run), err)
+				err = fmt.Errorf("%s: %w", s.name(runs[i]), err)
 			}
 			return records, err
 		}
-		records = append(records, benchRecord{run, result})
+		if i == len(records) {
+			records = append(records, benchRecord{benchRun: runs[i]})
+		}
+		records[i].rounds = append(records[i].rounds, result)
 	}
 	return records, nil
 }
@@ -123,12 +114,8 @@ func (s *benchSession) name(run benchRun) string {
 
 // show writes what came out. Nothing is lost because nobody reads it: then there is nobody to tell either.
 func (s *benchSession) show(records []benchRecord, complete bool) error {
-	results := make([]*bench.Result, len(records))
-	for i, record := range records {
-		results[i] = record.result
-	}
 	stdout := &lostReader{Writer: s.stdout, lost: func() {}}
-	if err := s.options.write(stdout, s.varied, results); err != nil {
+	if err := s.options.write(stdout, s.varied, records); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
 	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
@@ -148,26 +135,4 @@ func (s *benchSession) show(records []benchRecord, complete bool) error {
 		fmt.Fprintf(s.stderr, "plot: %s\n", s.options.plot)
 	}
 	return nil
-}
-
-// interruptedError says that somebody did not want to wait any longer.
-type interruptedError struct {
-	run   string // empty if there was only one
-	phase string
-	ended int // runs that had ended before
-}
-
-func (e *interruptedError) Error() string {
-	text := "interrupted"
-	if e.phase != "" {
-		text += fmt.Sprintf(" during %q", e.phase)
-	}
-	if e.run != "" {
-		text += " of " + e.run
-	}
-	text += "; a run that has not ended has no result"
-	if e.ended > 0 {
-		text += fmt.Sprintf(", %d had ended before", e.ended)
-	}
-	return text
 }

@@ -7,17 +7,20 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/bench"
+	"orrery/internal/bench/histogram"
 	"orrery/internal/bench/syncbench"
 )
 
@@ -163,7 +166,7 @@ func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 
 func benchSessionFor(t *testing.T) (session *benchSession, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	options := &benchOptions{output: choiceFlag{chosen: []string{outputTable}}}
+	options := &benchOptions{rounds: 1, output: choiceFlag{chosen: []string{outputTable}}}
 	return &benchSession{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
@@ -225,6 +228,51 @@ func TestBenchWritesToAFullDisk(t *testing.T) {
 	// Nobody reads any more: "orrery bench queue | true".
 	session.stdout = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
 	assert.NoError(t, session.show(nil, true))
+}
+
+// The table has medians, programs get every round, and the rounds take turns.
+func TestBenchRounds(t *testing.T) {
+	session, stdout, stderr := benchSessionFor(t)
+	session.options.rounds = 3
+	session.options.plot = filepath.Join(t.TempDir(), "x.svg")
+	session.options.figure = "time"
+	values := map[string][]float64{"a": {30, 10, 20}, "b": {300, 100, 200}}
+	run := func(design string) benchRun {
+		return benchRun{design: design, do: func(context.Context, *bench.Meter) (*bench.Result, error) {
+			value := values[design][0]
+			values[design] = values[design][1:]
+			latency := &histogram.Histogram{}
+			latency.Record(time.Duration(value))
+			return &bench.Result{
+				Bench: "queue", Subject: design, Latency: latency,
+				Parameters: []bench.Parameter{{Name: "rate", Value: fmt.Sprint(value)}},
+				Figures:    []bench.Figure{{Name: "time", Unit: bench.Nanoseconds, Value: value}},
+			}, nil
+		}}
+	}
+	require.NoError(t, session.run([]benchRun{run("a"), run("b")}))
+	assert.Regexp(t, `(?m)^  time +20 ns +200 ns$`, stdout.String())
+	assert.Regexp(t, `(?m)^    max +30 ns +300 ns$`, stdout.String())
+	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
+	assert.NotContains(t, stdout.String(), "rate")
+	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
+	assert.Contains(t, svgText(t, session.options.plot), "a: 20 ns")
+
+	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
+	require.Len(t, document.Results, 2)
+	assert.Equal(t, "1", document.Results[0].Parameters["round"])
+	assert.Equal(t, "2", document.Results[1].Parameters["round"])
+}
+
+// progressOf are the lines that say which run it is.
+func progressOf(stderr string) string {
+	var lines strings.Builder
+	for line := range strings.Lines(stderr) {
+		if strings.HasPrefix(line, "[") {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
 }
 
 // A sweep as CSV is a table that a spreadsheet reads.

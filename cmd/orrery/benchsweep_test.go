@@ -61,6 +61,7 @@ func TestBenchMistakes(t *testing.T) {
 		`only numbers and durations have ranges; write a list with commas`:                   {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
 		`--vary workers=1..x: "x" is not a number`:                                           {"sweep", "queue", "--vary", "workers=1..x"},
 		`--vary handler-cost=x..1s: time: invalid duration "x"`:                              {"sweep", "queue", "--vary", "handler-cost=x..1s"},
+		`--rounds must be between 1 and 1000, it is 0`:                                       {"queue", "--rounds", "0"},
 		`more than 32`: {"sweep", "queue", "--vary", "duration=1ns..1h"},
 	} {
 		code, stdout, stderr := orrery(t, append([]string{"bench"}, args...)...)
@@ -167,7 +168,7 @@ func TestBenchExamplesParse(t *testing.T) {
 			if called.Flags().Lookup("vary") != nil {
 				kind := benchKinds[slices.IndexFunc(benchKinds, func(k benchKind) bool { return k.name == called.Name() })]
 				sweep := &benchSweep{kind: kind, vary: called.Flags().Lookup("vary").Value.String(), own: flagNames(called.Flags())}
-				for _, shared := range []string{"output", "plot", "figure", "quiet", "help"} {
+				for _, shared := range []string{"output", "plot", "figure", "rounds", "quiet", "help"} {
 					sweep.own = slices.DeleteFunc(sweep.own, func(name string) bool { return name == shared })
 				}
 				assert.NoError(t, sweep.prepare(called.Flags()), line)
