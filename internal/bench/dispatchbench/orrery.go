@@ -163,27 +163,26 @@ func (o *ours[O, T]) List(context.Context, api.ListOptions) (*api.List[T], error
 	return list, nil
 }
 
-// Watch takes from the channel.
-func (o *ours[O, T]) Watch(ctx context.Context, _ api.ListOptions) (api.Watcher[T], error) {
-	return ourWatcher[T]{events: o.events, done: ctx.Done(), err: ctx.Err}, nil
+// Watch takes from the channel. There is one watch in the life of the informer.
+func (o *ours[O, T]) Watch(context.Context, api.ListOptions) (api.Watcher[T], error) {
+	return ourWatcher[T]{events: o.events, stop: sync.OnceFunc(func() { close(o.events) })}, nil
 }
 
+// ourWatcher is the channel as a watch that is pulled. Nothing is sent any more when it is stopped.
 type ourWatcher[T any] struct {
 	events <-chan api.WatchEvent[T]
-	done   <-chan struct{}
-	err    func() error
+	stop   func()
 }
 
 func (w ourWatcher[T]) Next() (api.WatchEvent[T], error) {
-	select {
-	case event := <-w.events:
-		return event, nil
-	case <-w.done:
-		return api.WatchEvent[T]{}, w.err()
+	event, ok := <-w.events
+	if !ok {
+		return api.WatchEvent[T]{}, context.Canceled
 	}
+	return event, nil
 }
 
-func (w ourWatcher[T]) Stop() {}
+func (w ourWatcher[T]) Stop() { w.stop() }
 
 // ourHandler translates callbacks.
 type ourHandler[T informer.Object] struct{ handler Handler }
