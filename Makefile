@@ -14,9 +14,10 @@ LDFLAGS   = -X main.version=$(VERSION)
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
 
+# Without libc: the one file runs in any container and on any distribution, and takes less memory.
 build: ## build bin/orrery
 	@echo "==> building bin/orrery"
-	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orrery ./cmd/orrery
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/orrery ./cmd/orrery
 
 demo: build ## watch a namespace being deleted, gear by gear, on nothing but this machine (SCENE=name for another scene)
 	@bin/orrery demo $(if $(SCENE),--scene $(SCENE))

@@ -20,8 +20,8 @@ const (
 	namespaceControllerAlias = "namespace"
 )
 
-// startNamespaceController returns the initialiser of the namespace controller.
-func startNamespaceController(options *runOptions, logger *logs.Logger) controllers.Initializer {
+// startNamespaceController returns the initialiser of the namespace controller. worked is called after each pass.
+func startNamespaceController(options *runOptions, logger *logs.Logger, worked func()) controllers.Initializer {
 	return func(_ context.Context, shared controllers.Context) (func(context.Context), error) {
 		if !shared.Available[api.NamespacesResource] {
 			return nil, controllers.ErrResourceMissing
@@ -41,6 +41,11 @@ func startNamespaceController(options *runOptions, logger *logs.Logger) controll
 			grace = -1 // the flag's 0 means none, the configuration's 0 means the default
 		}
 		trace := logger.Namespaces()
+		logPass := trace.PassDone
+		trace.PassDone = func(namespace string, took time.Duration, failures int, err error) {
+			logPass(namespace, took, failures, err)
+			worked()
+		}
 		controller, err := nsctl.NewController(nsctl.Config{
 			Informer: namespaceInformer,
 			Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{

@@ -90,8 +90,10 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 
+	resting := newRest(restAfter, giveBackMemory)
+	defer resting.stop()
 	initializers := map[string]controllers.Initializer{
-		namespaceControllerName: startNamespaceController(options, logger),
+		namespaceControllerName: startNamespaceController(options, logger, resting.worked),
 	}
 	err = runControllers(ctx, initializers, selection, controllers.Context{Client: client, Available: available}, options, logger)
 	if err != nil {
