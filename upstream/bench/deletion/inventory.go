@@ -1,14 +1,18 @@
 package deletion
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+
+	"orrery/internal/bench"
 )
 
 // inventory tells what a cluster holds, for comparing before with after.
@@ -41,7 +45,7 @@ func newInventory(client metadata.Interface, discoverer discovery.DiscoveryInter
 	return &inventory{client: client, kinds: kinds}, nil
 }
 
-// take returns a line for each object: kind, namespace, name, UID and version, sorted.
+// take returns a line for each object: kind, namespace, name, UID and version.
 func (i *inventory) take(ctx context.Context) ([]string, error) {
 	var lines []string
 	for _, kind := range i.kinds {
@@ -53,6 +57,18 @@ func (i *inventory) take(ctx context.Context) ([]string, error) {
 			lines = append(lines, strings.Join([]string{kind.GroupResource().String(), item.Namespace, item.Name, string(item.UID), item.ResourceVersion}, " "))
 		}
 	}
-	slices.Sort(lines)
 	return lines, nil
+}
+
+// proveUntouched returns a *[bench.ProofError] that names what has changed between two inventories.
+func proveUntouched(before, after []string) error {
+	then, now := sets.New(before...), sets.New(after...)
+	var changes []string
+	for _, line := range sets.List(then.Difference(now)) {
+		changes = append(changes, "gone: "+line)
+	}
+	for _, line := range sets.List(now.Difference(then)) {
+		changes = append(changes, "new: "+line)
+	}
+	return bench.Prove("changes of what was not to be touched", "none", cmp.Or(strings.Join(changes, ", "), "none"))
 }

@@ -41,13 +41,6 @@ type Runner struct {
 	distant string // the same, through the relay
 
 	runs int // so that each run has names of its own
-	// idle holds what the last run of Hundred has found out about the process at rest, until somebody asks.
-	idle map[idleKey]bench.Outcome
-}
-
-type idleKey struct {
-	side   compare.Side
-	effort bench.Effort
 }
 
 // auditPolicy has kube-apiserver write down what the controllers ask for and nothing else, so that the log costs both
@@ -80,7 +73,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{config: config, cp: cp, audit: &auditLog{path: cp.AuditLog()}, idle: map[idleKey]bench.Outcome{}}
+	r := &Runner{config: config, cp: cp, audit: &auditLog{path: cp.AuditLog()}}
 	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}

@@ -1,0 +1,91 @@
+package deletion
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A few lines as kube-apiserver writes them, shortened.
+const recorded = `{"kind":"Event","stage":"ResponseStarted","requestURI":"/api/v1/namespaces?allowWatchBookmarks=true\u0026watch=true","verb":"watch","objectRef":{"resource":"namespaces","apiVersion":"v1"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:05.000000Z","stageTimestamp":"2026-01-02T03:04:05.001000Z"}
+{"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a","verb":"get","objectRef":{"resource":"namespaces","namespace":"a","name":"a"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.500000Z","stageTimestamp":"2026-01-02T03:04:06.502000Z"}
+{"kind":"Event","stage":"ResponseComplete","requestURI":"/apis","verb":"get","responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.400000Z","stageTimestamp":"2026-01-02T03:04:06.401000Z"}
+{"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a/finalize","verb":"update","objectRef":{"resource":"namespaces","namespace":"a","name":"a","subresource":"finalize"},"responseStatus":{"code":409},"requestReceivedTimestamp":"2026-01-02T03:04:06.600000Z","stageTimestamp":"2026-01-02T03:04:06.603000Z"}
+{"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a/finalize","verb":"update","objectRef":{"resource":"namespaces","namespace":"a","name":"a","subresource":"finalize"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.700000Z","stageTimestamp":"2026-01-02T03:04:06.710000Z"}
+`
+
+func moment(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	require.NoError(t, err)
+	return at
+}
+
+func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
+	requests, err := parseAudit([]byte(recorded))
+	require.NoError(t, err)
+	require.Len(t, requests, 5)
+
+	all := workSince(moment(t, "2026-01-02T03:04:05Z"), requests)
+	assert.Equal(t, 4, all.requests, "the watch does not count")
+	assert.Equal(t, 310*time.Millisecond, all.took(), "from the first to arrive, discovery included, to the last answer")
+	assert.Equal(t, 2, workSince(moment(t, "2026-01-02T03:04:06.5Z"), requests).requests)
+	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
+}
+
+func TestWhatALineSays(t *testing.T) {
+	requests, err := parseAudit([]byte(recorded))
+	require.NoError(t, err)
+	var finalizing []int
+	for i, r := range requests {
+		if r.finalizes() {
+			finalizing = append(finalizing, i)
+		}
+	}
+	assert.Equal(t, []int{4}, finalizing, "a conflict has finalized nothing")
+	assert.True(t, watchesNamespaces(requests))
+	assert.False(t, watchesNamespaces(requests[1:]))
+}
+
+func TestAuditLogIsReadPieceByPiece(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.log")
+	log := &auditLog{path: path}
+	requests, err := log.read()
+	require.NoError(t, err)
+	assert.Empty(t, requests, "there is no log before the first request")
+
+	half := len(recorded) / 2
+	require.NoError(t, os.WriteFile(path, []byte(recorded[:half]), 0o600))
+	first, err := log.read()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(recorded), 0o600))
+	second, err := log.read()
+	require.NoError(t, err)
+	assert.NotEmpty(t, first)
+	assert.Len(t, append(first, second...), 5, "the line that was being written is read when it is complete")
+
+	log.offset = 0
+	log.skip()
+	rest, err := log.read()
+	require.NoError(t, err)
+	assert.Empty(t, rest)
+
+	require.NoError(t, os.WriteFile(path, []byte(recorded+"no json\n"), 0o600))
+	_, err = log.read()
+	assert.ErrorContains(t, err, "no json")
+}
+
+func TestResidentMemory(t *testing.T) {
+	mib, err := parseResident("Name:\torrery\nVmHWM:\t   30720 kB\nVmRSS:\t   15360 kB\nRssAnon:\t 1 kB\n")
+	require.NoError(t, err)
+	assert.Equal(t, 15.0, mib)
+	_, err = parseResident("Name:\torrery\n")
+	assert.Error(t, err)
+	own, err := residentOf(os.Getpid())
+	require.NoError(t, err)
+	assert.Greater(t, own, 1.0)
+}

@@ -1,0 +1,45 @@
+package deletion
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench"
+	"orrery/upstream/bench/compare"
+)
+
+// The whole, with little work: both controllers on a genuine control plane.
+func TestBothSidesDoTheSameWork(t *testing.T) {
+	runner, err := Start(t.Context(), Config{Log: t.Output()})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, runner.Stop()) }()
+
+	figures := map[string][]string{Hundred: {"s", "requests", "resident MiB"}, Empty: {"ms", "requests"}}
+	for scenario, names := range figures {
+		ours, err := runner.Run(t.Context(), compare.Ours, scenario, bench.Quick)
+		require.NoError(t, err)
+		theirs, err := runner.Run(t.Context(), compare.Theirs, scenario, bench.Quick)
+		require.NoError(t, err)
+		assert.Equal(t, ours.Proof, theirs.Proof)
+		for _, name := range names {
+			assert.Positive(t, ours.Figures[name], "%s %s", scenario, name)
+			assert.Positive(t, theirs.Figures[name], "%s %s", scenario, name)
+		}
+		assert.Less(t, ours.Figures["requests"], theirs.Figures["requests"], scenario)
+		if scenario == Empty {
+			assert.LessOrEqual(t, ours.Figures["requests"], 36.0)
+		}
+	}
+
+	_, err = runner.Run(t.Context(), compare.Priority, Hundred, bench.Quick)
+	assert.ErrorContains(t, err, "no namespace controller of controller-runtime")
+	_, err = runner.Run(t.Context(), compare.Ours, "deletion/none", bench.Quick)
+	assert.ErrorContains(t, err, "no such scenario")
+}
+
+func TestProgramsThatDoNotExist(t *testing.T) {
+	_, err := Start(t.Context(), Config{Orrery: "/nowhere", ControlPlane: "/nowhere"})
+	assert.ErrorContains(t, err, "/nowhere")
+}
