@@ -77,9 +77,12 @@ func (d *listDecoder[T]) message(size int) error {
 	item := api.TypeMeta{Kind: strings.TrimSuffix(d.list.Kind, "List"), APIVersion: d.list.APIVersion}
 	end := d.stream.offset() + int64(size)
 	for d.stream.offset() < end {
-		number, length, _, err := d.stream.protobufField()
+		number, length, more, err := d.stream.protobufField()
 		if err != nil {
 			return err
+		}
+		if !more {
+			return midway(io.EOF)
 		}
 		if d.stream.offset()+int64(length) > end {
 			return errOverrun

@@ -13,7 +13,7 @@ import (
 )
 
 // The files in testdata are answers of kube-apiserver v1.36.3, byte for byte.
-func wire(t *testing.T, name string) io.Reader {
+func wire(t testing.TB, name string) io.Reader {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", name))
 	require.NoError(t, err)

@@ -77,7 +77,9 @@ func TestManagedFieldsSurviveAnUpdate(t *testing.T) {
 	copied.Status.Phase = api.NamespaceTerminating
 	written, err := json.Marshal(copied)
 	require.NoError(t, err)
-	var before, after struct{ Metadata struct{ ManagedFields json.RawMessage } }
+	var before, after struct {
+		Metadata struct{ ManagedFields json.RawMessage }
+	}
 	require.NoError(t, json.Unmarshal(document, &before))
 	require.NoError(t, json.Unmarshal(written, &after))
 	require.NotEmpty(t, before.Metadata.ManagedFields)
