@@ -104,7 +104,7 @@ func curveOf(h *histogram.Histogram) []Point {
 	}
 	places = append(places, max(count, 2))
 	slices.Sort(places)
-	places = slices.CompactFunc(places, func(a, b float64) bool { return b < a*(1+1e-9) })
+	places = slices.CompactFunc(places, func(a, b float64) bool { return math.Abs(a-b) < a*1e-9 })
 	var points []Point
 	for _, at := range places {
 		if at <= min(max(count, 2), mostOf*(1+1e-6)) {

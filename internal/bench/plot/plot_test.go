@@ -83,3 +83,6 @@ func TestTextsHaveRoom(t *testing.T) {
 		}
 	}
 }
+
+// countPaths is how many curves there are: marks are filled, curves are not.
+func countPaths(c *canvas) int { return strings.Count(c.body.String(), `fill="none"`) }

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 
 	"orrery/internal/bench"
 	"orrery/internal/bench/report"
@@ -34,7 +35,7 @@ func newRuler(axis Axis, values []float64, zero bool, count int) ruler {
 		if zero {
 			low, high = min(low, 0), max(high, 0)
 		}
-		r = steps(low, high, count, axis.Unit == bench.Bytes)
+		r = steps(low, high, count, axis.Unit, values)
 	}
 	r.labels = make([]string, len(r.ticks))
 	for i, tick := range r.ticks {
@@ -69,8 +70,9 @@ func extent(values []float64) (low, high, positive float64) {
 	return low, high, positive
 }
 
-// steps is a linear ruler. Steps are 1, 2 or 5 times a power of ten; for bytes, of the prefixes KiB, MiB and so on.
-func steps(low, high float64, count int, bytes bool) ruler {
+// steps is a linear ruler. Steps are 1, 2 or 5 times a power of ten; for bytes, of the prefixes KiB, MiB and so on. Where
+// all values are whole things, nothing stands between one and the next.
+func steps(low, high float64, count int, unit string, values []float64) ruler {
 	if low == high {
 		low, high = low-math.Abs(low)/2, high+math.Abs(high)/2
 		if low == high {
@@ -79,11 +81,11 @@ func steps(low, high float64, count int, bytes bool) ruler {
 	}
 	rough := (high - low) / float64(count)
 	factor := 1.0
-	for bytes && rough/factor >= 1024 {
+	for unit == bench.Bytes && rough/factor >= 1024 {
 		factor *= 1024
 	}
 	step := round125(rough/factor) * factor
-	if bytes {
+	if unit == bench.Bytes || unit == bench.Count && whole(values) {
 		step = max(step, 1)
 	}
 	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
@@ -92,6 +94,10 @@ func steps(low, high float64, count int, bytes bool) ruler {
 		r.ticks = append(r.ticks, i*step)
 	}
 	return r
+}
+
+func whole(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) })
 }
 
 // round125 returns the least number of the form 1, 2 or 5 times a power of ten that is not below v.
