@@ -13,28 +13,9 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// How the figures are measured, for people who read them.
-const (
-	// HowHundredSeconds is about the figure "s" of Hundred.
-	HowHundredSeconds = "A control plane of etcd, kube-apiserver 1.36 and kube-controller-manager, without a namespace controller, on the same two cores. " +
-		"100 namespaces of 11 objects each (2 service accounts, 4 ConfigMaps, 3 Secrets, a Role and a RoleBinding) are deleted at once beside `orrery run`, or beside kube-controller-manager with its namespace controller alone: a fresh process for each run, with its default flags, as the same user. " +
-		"The time is kube-apiserver's, from its audit log: from the arrival of the controller's first request, after the 5 s for which both leave a deleted namespace alone, to the answer with which the last namespace goes. " +
-		"Proof: every namespace and everything in it is gone, and all else in the cluster, a namespace with the same content included, is as it was, version by version."
-	// HowHundredRequests is about the figure "requests" of Hundred.
-	HowHundredRequests = "The same runs: the controller's requests by kube-apiserver's audit log, from the deletion to the end of the last namespace. Everything counts, discovery included, but for its open watches. " +
-		"When several namespaces are in deletion `orrery run` lists each type once for all of them, and asks in a namespace only for the types that it may hold something of; kube-controller-manager sends two requests for each of 31 types in each namespace."
-	// HowEmptyMilliseconds is about the figure "ms" of Empty.
-	HowEmptyMilliseconds = "One namespace with nothing in it is deleted while the controller reaches kube-apiserver through a relay that delivers what it sends 5 ms later, in order, without limit to what is under way: each request takes 5 ms longer, and those sent side by side do not wait for each other. " +
-		"The time is from the controller's first request to the last answer by the audit log, with the 5 ms of the first request's way. The process is fresh: nothing is known from an earlier deletion."
-	// HowEmptyRequests is about the figure "requests" of Empty.
-	HowEmptyRequests = "The same runs: the controller's requests from the deletion to the end, by the audit log, without its open watches."
-	// HowIdleResident is about the figure "resident MiB" of Idle.
-	HowIdleResident = "VmRSS of the whole process in `/proc`, with its caches in sync, ten seconds after it has deleted the 100 namespaces. Pages of the program's file count as far as they are in memory: with `orrery run` they are three quarters of it. " +
-		"`orrery run` gives the memory of a burst back to the machine when it has had nothing to do for three seconds."
-)
-
-// hundred is the scenario Hundred: many namespaces at once. Its figures are "s", "requests" and "resident MiB", which is
-// that of Idle: a run brings back both.
+// hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the arrival of the controller's first
+// request after the grace period to the answer with which the last namespace goes; "requests", all of the controller's
+// from the deletion to that moment, without its watches; and "resident MiB", that of Idle: one run brings back both.
 func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
 	names := r.names(effort.Of(100, 20))
 	var done work
@@ -57,7 +38,7 @@ func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Ef
 	}, nil
 }
 
-// atRest is the scenario Idle: what a process holds after the work of hundred. Its figure is "resident MiB".
+// atRest is the scenario Idle: what a process holds some time after the work of hundred. Its figure is "resident MiB".
 func (r *Runner) atRest(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
 	outcome, err := r.hundred(ctx, side, effort)
 	if err != nil {
@@ -68,7 +49,8 @@ func (r *Runner) atRest(ctx context.Context, side compare.Side, effort bench.Eff
 	return outcome, nil
 }
 
-// empty is the scenario Empty: one namespace without content, far from the server. Its figures are "ms" and "requests".
+// empty is the scenario Empty: one namespace without content, far from the server. Its figures are "ms", from the moment
+// when the first request was sent to the last answer, and "requests", as for hundred.
 func (r *Runner) empty(ctx context.Context, side compare.Side) (bench.Outcome, error) {
 	var done work
 	err := r.withController(ctx, side, r.distant, func(*controlplane.Process) (err error) {
