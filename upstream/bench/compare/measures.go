@@ -4,42 +4,42 @@ package compare
 // its scenario for both sides, an entry here, and a section in texts/.
 func Measures() []Measure {
 	return []Measure{
-		perOp("queue/cycle", "queue: Add, Get, Done in one goroutine", 0.25).quick(),
-		value("queue/cycle allocs/op", "its allocations", "allocs/op", 0).grain(0.01).quick(),
-		perOp("queue/cycle-metrics", "the same with metrics on", 0.15).quick(),
+		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).quick(),
+		value("queue/cycle allocs/op", "queue: Add, Get, Done: allocations", "allocs/op", 0).grain(0.01).quick(),
+		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).quick(),
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, 1M keys", "1/s", 4).quick(),
-		perOp("queue/add-after", "AddAfter: 1M keys far in the future", 0.25).quick(),
-		ratio("queue/add-after B/op", "its bytes", "B/op", 0.5).quick(),
-		ratio("queue/lateness p50", "AddAfter of 1 ms: how late, p50", "ns", 0.5).quick(),
-		perOp("queue/add-rate-limited", "AddRateLimited, exponential", 0.25).quick(),
+		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.25).quick(),
+		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
+		ratio("queue/lateness p50", "queue: AddAfter of 1 ms: how late, p50", "ns", 0.5).quick(),
+		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).quick(),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.3).quick(),
-		value("fifo/add-pop allocs/op", "its allocations", "allocs/op", 2).grain(0.01).quick(),
+		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.01).quick(),
 		ratio("fifo/relist ms", "FIFO: relist of 100k", "ms", 0.3).quick(),
-		value("fifo/relist lock-ms", "how long another Add waited", "ms", 10).quick(),
+		value("fifo/relist lock-ms", "FIFO: longest wait of another Add", "ms", 10).quick(),
 
 		perOp("store/update", "store: update with an index", 0.5).quick(),
 		perOp("store/by-index", "store: ByIndex, 1000 of 100k", 0.2).quick(),
 		higher("store/writes-with-readers writes/s", "store: writes while 4 readers list 100k", "1/s", 1000).quick(),
 
-		ratio("dispatch/1 ns/event", "dispatch: watch to 1 handler", "ns/event", 0.25).quick(),
-		value("dispatch/1 allocs/event", "its allocations", "allocs/event", 2).grain(0.01).quick(),
-		ratio("dispatch/16 ns/event", "dispatch: watch to 16 handlers", "ns/event", 0.1).quick(),
-		ratio("dispatch/idle p50", "one event in an idle system, p50", "ns", 0.5).quick(),
-		ratio("dispatch/idle p99", "the same, p99", "ns", 0.5),
-		ratio("dispatch/stalled-default live MiB", "500k updates behind a stalled handler", "MiB", 0.6).quick(),
-		ratio("dispatch/stalled-coalescing live MiB", "the same with a coalescing listener", "MiB", 0.2).quick(),
+		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.25).quick(),
+		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.01).quick(),
+		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.1).quick(),
+		ratio("dispatch/idle p50", "one event in an idle system: p50", "ns", 0.5).quick(),
+		ratio("dispatch/idle p99", "one event in an idle system: p99", "ns", 0.5),
+		ratio("dispatch/stalled-default live MiB", "500k updates, stalled handler: live heap", "MiB", 0.6).quick(),
+		ratio("dispatch/stalled-coalescing live MiB", "500k updates, stalled handler, coalescing", "MiB", 0.2).over("dispatch/stalled-default").quick(),
 
-		ratio("sync/json cpu s", "first sync of 100k pods, JSON: processor time", "s", 0.15).quick(),
-		ratio("sync/json peak MiB", "its peak of memory", "MiB", 0.35).quick(),
-		ratio("sync/json live MiB", "its live heap", "MiB", 0.5).quick(),
-		ratio("sync/protobuf cpu s", "first sync of 100k pods, protobuf: processor time", "s", 0.35).quick(),
+		ratio("sync/json cpu s", "sync of 100k pods, JSON: processor time", "s", 0.15).quick(),
+		ratio("sync/json peak MiB", "sync of 100k pods, JSON: peak memory", "MiB", 0.35).quick(),
+		ratio("sync/json live MiB", "sync of 100k pods, JSON: live heap", "MiB", 0.5).quick(),
+		ratio("sync/protobuf cpu s", "sync of 100k pods, protobuf: processor time", "s", 0.35).quick(),
 
-		ratio("deletion/hundred s", "deletion of 100 namespaces of 11 objects", "s", 0.33),
-		ratio("deletion/hundred requests", "its requests", "requests", 0.55),
-		ratio("deletion/empty ms", "deletion of an empty namespace, 5 ms away", "ms", 0.15).quick(),
-		value("deletion/empty requests", "its requests", "requests", 36).quick(),
-		ratio("deletion/idle resident MiB", "the whole process at rest: resident memory", "MiB", 0.2).of("deletion/hundred"),
+		ratio("deletion/hundred s", "deletion of 100 namespaces", "s", 0.33),
+		ratio("deletion/hundred requests", "deletion of 100 namespaces: requests", "requests", 0.55),
+		ratio("deletion/empty ms", "deletion of an empty namespace", "ms", 0.15).quick(),
+		value("deletion/empty requests", "deletion of an empty namespace: requests", "requests", 36).quick(),
+		ratio("deletion/idle resident MiB", "process at rest: resident memory", "MiB", 0.2).of("deletion/hundred"),
 	}
 }
 
@@ -47,14 +47,14 @@ func Measures() []Measure {
 // dispatcher, and controller-runtime's priority queue.
 func Extras() []Measure {
 	extras := []Measure{
-		ratio("queue/lateness p99", "AddAfter of 1 ms: how late, p99", "ns", 0).shown(),
-		ratio("dispatch/4 ns/event", "dispatch: watch to 4 handlers", "ns/event", 0).shown(),
+		ratio("queue/lateness p99", "queue: AddAfter of 1 ms: how late, p99", "ns", 0).shown(),
+		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
-		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata behind a stalled handler", "MiB", 0).shown(),
-		ratio("sync/json wall s", "first sync of 100k pods, JSON: time", "s", 0).shown(),
-		ratio("sync/protobuf wall s", "first sync of 100k pods, protobuf: time", "s", 0).shown(),
-		ratio("sync/protobuf peak MiB", "its peak of memory", "MiB", 0).shown(),
-		ratio("sync/protobuf live MiB", "its live heap", "MiB", 0).shown(),
+		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata, stalled handler", "MiB", 0).shown(),
+		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
+		ratio("sync/protobuf wall s", "sync of 100k pods, protobuf: time", "s", 0).shown(),
+		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown(),
+		ratio("sync/protobuf live MiB", "sync of 100k pods, protobuf: live heap", "MiB", 0).shown(),
 	}
 	for _, design := range []string{"channel-pair", "bounded", "coalescing"} {
 		for _, handlers := range []string{"1", "16"} {
@@ -62,7 +62,7 @@ func Extras() []Measure {
 			title := "dispatch by the design " + design + ", handlers: " + handlers
 			extras = append(extras,
 				ratio(name+" ns/event", title, "ns/event", 0).over("dispatch/"+handlers).shown(),
-				ratio(name+" allocs/event", "its allocations", "allocs/event", 0).over("dispatch/"+handlers).grain(0.01).shown())
+				ratio(name+" allocs/event", title+": allocations", "allocs/event", 0).over("dispatch/"+handlers).grain(0.01).shown())
 		}
 	}
 	for _, m := range Measures() {

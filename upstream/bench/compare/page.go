@@ -57,6 +57,8 @@ type section struct {
 	Why                  []reason
 	// Deletion scenarios have no worker program that could run one side alone.
 	Worker bool
+	// Different work was done on purpose, so that the proof is ours alone.
+	Different bool
 }
 
 // reason says why a target is missed.
@@ -139,7 +141,8 @@ func (c pageChapter) Sections() ([]section, error) {
 			}
 			s.Rows = append(s.Rows, c.page.row(r))
 			if s.Proof == "" {
-				s.Proof = r.Proof
+				m, _ := c.page.measure(r.Name)
+				s.Proof, s.Different = r.Proof, m.Different
 			}
 			if why, ok := c.why[r.Name]; ok && (r.Verdict == Missed || r.Verdict == NoDifference) {
 				m, _ := c.page.measure(r.Name)

@@ -2,8 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"orrery/internal/bench"
 	"orrery/internal/bench/plot"
@@ -40,26 +40,12 @@ func (p *page) ratios() plot.Bars {
 			target = 1 / r.Target
 		}
 		value.Label = times(value.At) + "×"
-		b.Groups = append(b.Groups, plot.Group{Name: p.fullTitle(m), Values: []plot.Value{value}, Target: target})
+		b.Groups = append(b.Groups, plot.Group{Name: m.Title, Values: []plot.Value{value}, Target: target})
 	}
 	return b
 }
 
-// fullTitle is the title of a measure for a place where nothing stands above it: "its bytes" says whose.
-func (p *page) fullTitle(m Measure) string {
-	rest, ok := strings.CutPrefix(m.Title, "its ")
-	if !ok && !strings.HasPrefix(m.Title, "the same") {
-		return m.Title
-	}
-	scenario := m.title()
-	if ok {
-		return scenario + ": " + rest
-	}
-	return scenario
-}
-
-// chapterPictures are the figures that a chapter's picture shows, all in one unit. More handlers, more bars: the names of
-// the groups are those of the scenarios.
+// chapterPictures are the figures that a chapter's picture shows, all in one unit.
 var chapterPictures = map[string]struct {
 	title string
 	unit  string // of package bench
@@ -88,10 +74,9 @@ func (c pageChapter) PictureTitle() string { return chapterPictures[c.Name].titl
 func (c pageChapter) bars() plot.Bars {
 	picture := chapterPictures[c.Name]
 	b := plot.Bars{
-		Title:   picture.title,
-		Caption: "Medians of the rounds; less is better. The axis is logarithmic.",
-		Axis:    plot.Axis{Unit: picture.unit, Scale: plot.Log10},
-		Series:  []string{string(Ours), string(Theirs)},
+		Title:  picture.title,
+		Axis:   plot.Axis{Unit: picture.unit},
+		Series: []string{string(Ours), string(Theirs)},
 	}
 	third := c.third()
 	if third != "" {
@@ -102,13 +87,30 @@ func (c pageChapter) bars() plot.Bars {
 		if !ok {
 			continue
 		}
-		group := plot.Group{Name: strings.TrimSuffix(name, " ns/op"), Values: []plot.Value{
+		m, _ := c.page.measure(name)
+		group := plot.Group{Name: m.Title, Values: []plot.Value{
 			{At: scaled(r.Ours, r.Unit, picture.unit)}, {At: scaled(r.Theirs, r.Unit, picture.unit)},
 		}}
 		if other, ok := c.page.record(name + " against " + string(third)); ok {
 			group.Values = append(group.Values, plot.Value{At: scaled(other.Theirs, other.Unit, picture.unit)})
 		}
 		b.Groups = append(b.Groups, group)
+	}
+	return fitted(b)
+}
+
+// fitted chooses the axis: one that begins at nothing shows best how large things are, but only if they are of one size.
+func fitted(b plot.Bars) plot.Bars {
+	least, most := math.Inf(1), 0.0
+	for _, group := range b.Groups {
+		for _, value := range group.Values {
+			least, most = min(least, value.At), max(most, value.At)
+		}
+	}
+	b.Caption = "Medians of the rounds; less is better."
+	if most > 30*least {
+		b.Axis.Scale = plot.Log10
+		b.Caption += " The axis is logarithmic."
 	}
 	return b
 }
@@ -145,10 +147,9 @@ var designNames = []struct{ name, scenario string }{
 // designs shows the time of an event by design and number of handlers.
 func (p *page) designs() plot.Bars {
 	b := plot.Bars{
-		Title:   "Designs of the dispatcher: time from the watch to all handlers",
-		Caption: "Medians of the rounds; less is better. The axis is logarithmic.",
-		Axis:    plot.Axis{Unit: bench.Nanoseconds, Scale: plot.Log10},
-		Series:  []string{"1 handler", "16 handlers"},
+		Title:  "Designs of the dispatcher: time from the watch to all handlers",
+		Axis:   plot.Axis{Unit: bench.Nanoseconds},
+		Series: []string{"1 handler", "16 handlers"},
 	}
 	for _, d := range designNames {
 		var values []plot.Value
@@ -166,7 +167,7 @@ func (p *page) designs() plot.Bars {
 		}
 	}
 	b.Groups = append(b.Groups, plot.Group{Name: string(Theirs), Values: values})
-	return b
+	return fitted(b)
 }
 
 // designRows are the rows of the table of designs.
