@@ -39,7 +39,7 @@
 //   - a table (table.go), a hash table that may be read while it is written,
 //     from keys to records, and in each index from values to buckets;
 //   - lists (list.go), one of all objects and one in each bucket, cut into
-//     chunks of 128. A reader asks for a snapshot; the writer then leaves what
+//     chunks of 64. A reader asks for a snapshot; the writer then leaves what
 //     it has alone and copies a chunk the first time it writes to it. Without
 //     readers it writes in place and copies nothing.
 //

@@ -8,11 +8,11 @@ import (
 // list is a sequence that one writer changes in place and that any number of
 // readers can photograph, at any moment, without making the writer wait.
 //
-//	list ── current ──> view{epoch 7, n 300}
+//	list ── current ──> view{epoch 7, n 181}
 //	                      │ chunks
-//	                      ├──> chunk{epoch 7} [0..127]    written since the last
-//	                      ├──> chunk{epoch 3} [128..255]  snapshot: private
-//	                      └──> chunk{epoch 3} [256..299]  older: may be shared
+//	                      ├──> chunk{epoch 7} [0..63]     written since the last
+//	                      ├──> chunk{epoch 3} [64..127]   snapshot: private
+//	                      └──> chunk{epoch 3} [128..180]  older: may be shared
 //
 // A reader asks for a snapshot by raising wanted, the number of the epoch that
 // it wants closed. The writer looks at wanted before it changes anything. If
@@ -63,7 +63,7 @@ type chunk[E, O any] struct {
 // chunkSize is a compromise: the first write to a chunk after a snapshot copies
 // this many elements, the first write after a snapshot copies one pointer for
 // each so many elements.
-const chunkSize = 128
+const chunkSize = 64
 
 func newList[E, O any](g *gate) *list[E, O] {
 	l := &list[E, O]{}
@@ -216,7 +216,7 @@ func (v *view[E, O]) ownItems(i int) *chunk[E, O] {
 	if c.epoch == v.epoch {
 		return c
 	}
-	c = &chunk[E, O]{epoch: v.epoch, items: roomyClone(c.items), owners: c.owners, ownersEpoch: c.ownersEpoch}
+	c = c.withOwnItems(v.epoch)
 	v.chunks[i] = c
 	return c
 }
@@ -228,6 +228,21 @@ func (v *view[E, O]) ownChunk(i int) *chunk[E, O] {
 		c.owners, c.ownersEpoch = roomyClone(c.owners), v.epoch
 	}
 	return c
+}
+
+// withOwnItems returns a copy whose elements are its own and whose owners are
+// those of c. Most chunks are full; such a copy is one piece of memory.
+func (c *chunk[E, O]) withOwnItems(epoch uint64) *chunk[E, O] {
+	if len(c.items) < chunkSize {
+		return &chunk[E, O]{epoch: epoch, items: roomyClone(c.items), owners: c.owners, ownersEpoch: c.ownersEpoch}
+	}
+	full := &struct {
+		chunk[E, O]
+		room [chunkSize]E
+	}{chunk: chunk[E, O]{epoch: epoch, owners: c.owners, ownersEpoch: c.ownersEpoch}}
+	full.items = full.room[:]
+	copy(full.items, c.items)
+	return &full.chunk
 }
 
 // roomyClone returns a copy with the same capacity.
