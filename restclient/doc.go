@@ -22,6 +22,16 @@
 //	API server ─┤              ├─ stream: finds the end of each value ─ decoder: type, object ─ Next
 //	            └ websocket    ┘
 //
+// Bodies are JSON, which anybody can read along, with one exception: a [Metadata] resource, whose objects a controller
+// may have a hundred thousand of, asks for Kubernetes' protobuf first and for JSON if the server has no other
+// (Config.DisableProtobuf). The content type of the answer decides. Heads are read in one pass in either encoding, and
+// what the objects of one list or watch have in common they share:
+//
+//	                    ┌ words: keys, namespaces, repeated values     ┐ one for
+//	object of a list ───┤ equal maps of labels, equal lists of owners  │ many objects
+//	                    ├ managed fields: what similar texts share     ┘ (api.ManagedFieldsSet)
+//	                    └ the rest: name, UID, versions, times ...       one string an object
+//
 // # Guarantees
 //
 //   - A body is closed before a method returns, whatever happened, and read to its end if it was understood, so that
@@ -34,6 +44,8 @@
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be harmless appear in no
 //     error, no trace hook and no String. Bodies appear in no error, except for the text of an error answer.
 //   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.
+//   - Objects of a Metadata resource may share maps and slices with each other: make a DeepCopy before you change one.
+//     No object keeps the memory of others alive beyond what it shares with them.
 //   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for a body.
 //
 // # Goroutines
@@ -76,7 +88,8 @@
 //
 // Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
 // take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left.
-// Decoders are compared with encoding/json by fuzz tests.
+// Decoders are compared with encoding/json by fuzz tests, and the two encodings with each other by answers that were
+// taken down from kube-apiserver.
 //
 // Next: package nsctl
 package restclient

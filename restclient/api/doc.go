@@ -15,8 +15,8 @@
 // changed; make a copy first.
 //
 // A [Namespace] read from a server can be written back through the status and finalize subresources: metadata
-// that this project has no use for (managed fields) is carried as raw JSON, and so are fields of a newer API that
-// it does not know. An [Unstructured] is written as it was read, large numbers included. A [Pod] is a part of a pod and
+// that this project has no use for (see [ManagedFields]) is carried along, and so are fields of a newer API that it does
+// not know. An [Unstructured] is written as it was read, large numbers included. A [Pod] is a part of a pod and
 // a [PartialObjectMetadata] a part of anything: they are for reading.
 //
 // # Goroutines

@@ -37,7 +37,7 @@ func (s *store) accepted(r *http.Request) bool {
 	if s.cfg.Format == Protobuf {
 		return strings.Contains(accept, protobufType)
 	}
-	return strings.Contains(accept, jsonType) || strings.Contains(accept, "*/*")
+	return accept == "" || strings.Contains(accept, jsonType) || strings.Contains(accept, "*/*")
 }
 
 // limit is how many items a page has: all of them, as from a watch cache, unless the server has none.
