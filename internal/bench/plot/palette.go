@@ -21,15 +21,15 @@ var (
 	faint = ink{"faint", "#f3f5f7", "#1f252d"} // grid lines between ticks
 )
 
-// palette are the colours of series: those of Okabe and Ito, which people with any kind of colour vision tell apart, made
-// darker on white and lighter on black where the originals could not be read.
+// palette are the colours of series. People with any kind of colour vision tell the first four apart, which differ in
+// brightness as well (blue and vermillion are those of Okabe and Ito); a test computes it. The others need their marks.
 var palette = []ink{
 	{"s0", "#0072b2", "#56b4e9"}, // blue
 	{"s1", "#d55e00", "#ff9e4a"}, // vermillion
-	{"s2", "#00805e", "#2fd1a5"}, // green
-	{"s3", "#a8437e", "#f0a3cd"}, // purple
+	{"s2", "#1f5130", "#d5f0c8"}, // green, dark on white and pale on black
+	{"s3", "#8f45e0", "#a86bff"}, // violet
 	{"s4", "#8a6d00", "#f0e442"}, // yellow
-	{"s5", "#4d5560", "#c3cad3"}, // gray
+	{"s5", "#6b7580", "#8b949e"}, // gray
 }
 
 // seriesInk is the colour of a series; they begin again after the sixth, with other marks.
