@@ -218,14 +218,27 @@ func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
 }
 
 func (q *Queue[K]) getLocked() (key K, seq uint64, waited time.Duration) {
+	if !q.waitLocked() {
+		return key, 0, 0
+	}
+	return q.takeLocked()
+}
+
+// waitLocked blocks until a key waits, or returns false if none will.
+func (q *Queue[K]) waitLocked() bool {
 	for q.lenLocked() == 0 {
 		if q.shuttingDown {
-			return key, 0, 0
+			return false
 		}
 		q.waiters++
 		q.available.Wait()
 		q.waiters--
 	}
+	return true
+}
+
+// takeLocked hands out a key that waits.
+func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	ref, r := q.popLocked()
 	now := q.stamp()
 	r.value.dirty = false
@@ -266,6 +279,11 @@ func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Durati
 	if place < 0 {
 		return false, q.seq, 0
 	}
+	return true, q.seq, q.giveBackLocked(place)
+}
+
+// giveBackLocked is Done of a key that a worker holds.
+func (q *Queue[K]) giveBackLocked(place int) (worked time.Duration) {
 	worked = q.stamp() - q.processing[place].started
 	ref, r := q.releaseLocked(place)
 	if r.value.dirty {
@@ -276,5 +294,5 @@ func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Durati
 	if q.drainers > 0 && q.idleLocked() {
 		q.idle.Broadcast()
 	}
-	return true, q.seq, worked
+	return worked
 }

@@ -24,6 +24,8 @@ type table[K comparable, V any] struct {
 	slots []slot // length is a power of two
 	live  int
 
+	touched slot // so that the compiler does not take touch for useless
+
 	chunks    []*chunk[K, V]
 	holes     []uint32 // indexes of chunks that are nil
 	next, end uint32   // references from next to end-1 have not been handed out yet
@@ -88,6 +90,18 @@ func (t *table[K, V]) find(key K, hash uint32) (place, ref uint32, e *entry[K, V
 			}
 		}
 	}
+}
+
+// touch reads the slots in which these hashes are at home. The processor waits for all
+// of them at the same time; one by one, as find needs them, it would wait for each. In
+// a large table this is what a key costs.
+func (t *table[K, V]) touch(hashes []uint32) {
+	mask := uint32(len(t.slots) - 1)
+	var touched slot
+	for _, hash := range hashes {
+		touched |= t.slots[hash&mask]
+	}
+	t.touched = touched
 }
 
 // full says that one more entry makes the table grow.

@@ -32,10 +32,17 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
 	namespaces := k.namespaces()
+	// All keys are parts of one text: a million small strings would keep the garbage collector busy while something
+	// else is measured.
 	var buffer []byte
+	ends := make([]int, n)
 	for i := range k.keys {
-		buffer = appendKey(buffer[:0], i%namespaces, i/namespaces)
-		k.keys[i] = string(buffer)
+		buffer = appendKey(buffer, i%namespaces, i/namespaces)
+		ends[i] = len(buffer)
+	}
+	text, start := string(buffer), 0
+	for i, end := range ends {
+		k.keys[i], start = text[start:end], end
 	}
 	return k
 }

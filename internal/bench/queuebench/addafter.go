@@ -85,7 +85,8 @@ func delayThese(g *guard, keys []string, delay func(Queue, string)) (first strin
 
 // proveForward asks for a part of the delayed keys and proves that these come, once each, and nothing else.
 func proveForward(g *guard, keys *load.Keys) error {
-	var wanted, got []string
+	var wanted []string
+	var got digest
 	for i := 0; i < keys.Len(); i += broughtForward {
 		wanted = append(wanted, keys.Key(i))
 		g.q.AddAfter(keys.Key(i), 1)
@@ -95,11 +96,11 @@ func proveForward(g *guard, keys *load.Keys) error {
 		if shutdown {
 			break
 		}
-		got = append(got, key)
+		got.add(key)
 		g.q.Done(key)
 	}
 	return firstError(
-		proveOnce(keys, wanted, [][]string{got}),
+		proveSame(wanted, got),
 		bench.Prove("keys that came early", 0, g.q.Len()),
 	)
 }

@@ -20,6 +20,14 @@ type Queue interface {
 	ShutDown()
 }
 
+// Batcher is a queue that takes and gives many keys at a time. Where a subject has these methods, Pipeline uses them: it is
+// how somebody with a million keys would use it.
+type Batcher interface {
+	AddAll(keys []string)
+	GetBatch(keys []string) (n int, shutdown bool)
+	DoneAll(keys []string)
+}
+
 // Options of a queue that a workload wants. The zero value is a queue without metrics.
 type Options struct {
 	// Backoff is what the first failure of a key costs: the queue's rate limiter is the exponential one for each key.
