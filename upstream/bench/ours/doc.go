@@ -7,7 +7,7 @@
 //
 // # Guarantees
 //
-// No import leads to the original; a test looks.
+// No import leads to the original.
 //
 // # Goroutines
 //
@@ -19,7 +19,7 @@
 //
 // # Testing
 //
-// The test of package compare that runs each scenario of either side covers it.
+// The tests of package compare see to it that every measure has its scenario here, and that nothing of the original is linked.
 //
 // Next: package theirs
 package ours

@@ -23,7 +23,7 @@
 //
 // # Testing
 //
-// Each scenario is run with little work by the tests of package compare; the workloads prove their results.
+// The tests of package compare see to it that every measure has its scenario here; the workloads prove their results.
 //
-// Next: package deletion
+// Next: package compare
 package theirs
