@@ -120,7 +120,7 @@ func syncPod(m metav1.Object) syncbench.Pod {
 			manager.Time = e.Time.Unix()
 		}
 		if e.FieldsV1 != nil {
-			manager.Fields = string(e.FieldsV1.Raw)
+			manager.Fields = e.FieldsV1.GetRawString()
 		}
 		pod.Managers = append(pod.Managers, manager)
 	}
