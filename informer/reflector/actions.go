@@ -203,15 +203,20 @@ var applyEffects = []effect{{kind: effectApply}}
 // apply passes a change to the store and moves the position. A watch that began at "0" opens with the current
 // objects in no order, as ADDED events; the position must not follow those.
 func apply(r *rules, s state, in input) (state, []effect) {
-	s.synthetic = s.synthetic && in.added
-	if in.rv != "" && !s.synthetic {
-		s.lastRV = in.rv
+	s.follow(r, in.now, in.rv, in.added)
+	return s, applyEffects
+}
+
+// follow is what a change does to the state.
+func (s *state) follow(r *rules, now time.Duration, rv string, added bool) {
+	s.synthetic = s.synthetic && added
+	if rv != "" && !s.synthetic {
+		s.lastRV = rv
 	}
 	s.events++
 	s.changes++
 	s.totalEvents++
-	s.idleAt = after(in.now, r.idle)
-	return s, applyEffects
+	s.idleAt = after(now, r.idle)
 }
 
 var markEffects = []effect{{kind: effectMark}}

@@ -20,7 +20,7 @@ func (r *Reflector[T]) performLocked(effects []effect) (outcome input, more bool
 func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
 	switch e.kind {
 	case effectApply:
-		r.applyLocked()
+		r.applyLocked(&r.event)
 	case effectMark:
 		r.markLocked()
 	case effectCollect:
@@ -66,8 +66,7 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 
 // applyLocked gives the event to the store. Whether an object is new there is for the store to decide; the
 // consumer of a DeltaFIFO does it.
-func (r *Reflector[T]) applyLocked() {
-	event := &r.event
+func (r *Reflector[T]) applyLocked(event *api.WatchEvent[T]) {
 	if r.trace.Event != nil {
 		r.trace.Event(event.Type, event.ResourceVersion)
 	}

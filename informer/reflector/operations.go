@@ -75,6 +75,10 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
 	}
+	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) {
+		r.followLocked(&event)
+		return true
+	}
 	r.event = event
 	r.handleLocked(meaning(event, err))
 	r.event = api.WatchEvent[T]{} // an idle stream must not keep the last object alive

@@ -69,6 +69,14 @@ func (r *Reflector[T]) LastSyncResourceVersion() string {
 	return r.published.lastRV
 }
 
+// publishChangeLocked publishes what a change has changed and a snapshot shows.
+func (r *Reflector[T]) publishChangeLocked() {
+	r.publishMu.Lock()
+	r.published.lastRV, r.published.totalEvents = r.state.lastRV, r.state.totalEvents
+	r.publishedStoreErrors, r.publishedStoreError = r.failures, r.failure
+	r.publishMu.Unlock()
+}
+
 func (r *Reflector[T]) publishLocked() {
 	r.publishMu.Lock()
 	r.published = r.state

@@ -77,9 +77,13 @@ const (
 	longestLap  = 1 << 16
 	shortestLap = 1 << 13
 	lapMemory   = 256 << 20
+	fastest     = 1e5 // events a second, roughly, that would make a lap of a phase
 )
 
-func (r *run) lap() int { return max(min(longestLap, lapMemory/(r.Size+emptyObject)), shortestLap) }
+func (r *run) lap() int {
+	lap := min(longestLap, lapMemory/(r.Size+emptyObject), int(r.Duration.Seconds()*fastest))
+	return max(lap, shortestLap)
+}
 
 // lead is how many events the slowest handler may be behind while the subject is saturated. Without a bound the memory of
 // a run would grow with its duration, and its end would be far away. Designs that merge have a bound of their own.

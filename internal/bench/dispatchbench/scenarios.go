@@ -38,9 +38,10 @@ func Scenarios(subject Subject) []bench.Scenario {
 	return all
 }
 
-// dispatchScenario sends updates of 10,000 objects, all equally often, as fast as the informer takes them, and waits
-// until every handler was told all of them; so a figure is an event's whole way from the watch to all handlers, each of
-// which checks what it is told. The events are heads of pods, two states of each, made beforehand and sent round and round. The fake watch is a channel with room for everything, on both sides.
+// dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and waits until every
+// handler was told all of them; so a figure is an event's whole way from the watch to all handlers, each of which checks
+// what it is told. The events are heads of pods, two states of each, made beforehand and sent round and round. The fake
+// watch is a channel with room for everything, on both sides.
 func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}.withDefaults()
