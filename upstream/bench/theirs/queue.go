@@ -30,9 +30,9 @@ func exponential(options queuebench.Options) workqueue.TypedRateLimiter[string] 
 // queueProvider gives the sinks to the original's queues.
 type queueProvider struct{ *queuebench.Sinks }
 
-func (p queueProvider) NewDepthMetric(string) workqueue.GaugeMetric           { return &p.Gauges }
-func (p queueProvider) NewAddsMetric(string) workqueue.CounterMetric          { return &p.Adds }
-func (p queueProvider) NewLatencyMetric(string) workqueue.HistogramMetric     { return &p.Waits }
+func (p queueProvider) NewDepthMetric(string) workqueue.GaugeMetric            { return &p.Gauges }
+func (p queueProvider) NewAddsMetric(string) workqueue.CounterMetric           { return &p.Adds }
+func (p queueProvider) NewLatencyMetric(string) workqueue.HistogramMetric      { return &p.Waits }
 func (p queueProvider) NewWorkDurationMetric(string) workqueue.HistogramMetric { return &p.Works }
 func (p queueProvider) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
 	return &p.Gauges

@@ -31,7 +31,9 @@ func (priorityQueue) New(options queuebench.Options) queuebench.Queue {
 
 // lastKeyKept keeps what the priority queue gives away and calls a shutdown: a key that is handed out while ShutDown is
 // called comes with shutdown=true. The workloads shut a queue down when it is empty, and count every key.
-type lastKeyKept struct{ priorityqueue.PriorityQueue[string] }
+type lastKeyKept struct {
+	priorityqueue.PriorityQueue[string]
+}
 
 // Get returns shutdown only without a key.
 func (q lastKeyKept) Get() (key string, shutdown bool) {
