@@ -14,7 +14,7 @@ func Measures() []Measure {
 		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).quick(),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.3).quick(),
-		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.01).quick(),
+		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.1).quick(),
 		ratio("fifo/relist ms", "FIFO: relist of 100k", "ms", 0.3).quick(),
 		value("fifo/relist lock-ms", "FIFO: longest wait of another Add", "ms", 10).quick(),
 
@@ -23,7 +23,7 @@ func Measures() []Measure {
 		higher("store/writes-with-readers writes/s", "store: writes while 4 readers list 100k", "1/s", 1000).quick(),
 
 		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.25).quick(),
-		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.01).quick(),
+		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.1).quick(),
 		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.1).quick(),
 		ratio("dispatch/idle p50", "one event in an idle system: p50", "ns", 0.5).quick(),
 		ratio("dispatch/idle p99", "one event in an idle system: p99", "ns", 0.5),

@@ -76,7 +76,8 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("some measures could not be taken, so nothing was written:\n%w", err)
+		o.page = "" // it is about everything
+		return errors.Join(fmt.Errorf("some measures could not be taken, so the page stays as it was:\n%w", err), o.write(results))
 	case o.quick:
 		if err := o.write(results); err != nil {
 			return err
