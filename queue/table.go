@@ -214,22 +214,28 @@ func (t *table[K, V]) put(s slot) {
 }
 
 // sweep removes all entries that unwanted says are, and gives back the memory
-// that is left over. It goes through the entries in the order of memory, so it
-// costs a nanosecond or two for each.
+// that is left over, if the table was large. It goes through the entries in the
+// order of memory, so it costs a nanosecond or two for each.
 func (t *table[K, V]) sweep(unwanted func(*V) bool) {
-	t.free, t.holes = nil, nil
-	kept := t.slots[:0:0]
+	large := len(t.slots) > keepSlots
+	t.free, t.holes = t.free[:0], nil
+	kept := make([]slot, 0, minSlots)
 	for index, c := range t.chunks {
-		before := len(kept)
+		before, freed := len(kept), len(t.free)
 		if c != nil {
 			kept = t.sweepChunk(uint32(index), c, unwanted, kept)
 		}
-		if len(kept) == before && index > 0 {
+		if len(kept) == before && index > 0 && (large || c == nil) {
+			t.free = t.free[:freed]
 			t.dropChunk(uint32(index))
 		}
 	}
 	t.live = len(kept)
-	t.slots = make([]slot, slotsFor(t.live))
+	if large {
+		t.slots = make([]slot, slotsFor(t.live))
+	} else {
+		clear(t.slots)
+	}
 	for _, s := range kept {
 		t.put(s)
 	}
@@ -246,8 +252,6 @@ func slotsFor(n int) int {
 
 // sweepChunk appends slots for the entries that stay.
 func (t *table[K, V]) sweepChunk(index uint32, c *chunk[K, V], unwanted func(*V) bool, kept []slot) []slot {
-	freed := len(t.free)
-	before := len(kept)
 	for i := range uint32(chunkSize) {
 		ref := index*chunkSize + i
 		switch {
@@ -261,9 +265,6 @@ func (t *table[K, V]) sweepChunk(index uint32, c *chunk[K, V], unwanted func(*V)
 		default:
 			kept = append(kept, slot(c.hashes[i])<<32|slot(ref))
 		}
-	}
-	if len(kept) == before {
-		t.free = t.free[:freed] // the chunk goes, with all of them
 	}
 	return kept
 }
