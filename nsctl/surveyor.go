@@ -14,7 +14,8 @@ import (
 // "nothing". One list of a type over all namespaces tells the same of that type for all of them. What makes it a proof
 // is what makes the empty answer to deleting a collection one: the list is a consistent read, and it began when
 // nothing could be created in the namespace any more. So a survey counts for the namespaces that were settled before it
-// began, and for as long as they exist: what was empty then stays empty.
+// began, and for as long as they exist: what was empty then stays empty. It relies on nothing that a garbage collector or
+// an informer of all namespaces does not rely on.
 //
 // A survey costs a request for each type, so it is worth it only when several passes are under way. It asks for one page
 // of each type. A type that does not fit onto that, or that cannot be listed, is not known, and is dealt with as if

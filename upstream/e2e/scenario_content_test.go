@@ -83,7 +83,11 @@ func TestRecreatedNamespace(t *testing.T) {
 			_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "again"}}, metav1.CreateOptions{})
 			return err == nil, err
 		})
-		tr.createConfigMap("again", "new")
+		tr.eventually("content is let into the new one", func() (bool, error) {
+			// The server decides by what its own watch has told it, and for a moment that may still be of the old one.
+			err := tr.tryConfigMap("again", "new")
+			return err == nil, err
+		})
 		tr.awaitDefaults("again")
 
 		// Another namespace comes and goes. Whatever was still planned for the old one was planned before that.

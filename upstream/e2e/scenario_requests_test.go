@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -38,12 +39,18 @@ func TestRequestsForEmptyNamespace(t *testing.T) {
 	})
 }
 
-// requestsFor picks the requests for one namespace when no other is being deleted: from the first that is about it,
-// with the discovery that belongs to it.
+// requestsFor picks the requests for one namespace when no other is being deleted: those that are about it, and the
+// discovery that belongs to it. That may arrive just before the first of them, if it is sent at the same time; what came
+// earlier, within the grace period, was for something else.
 func requestsFor(namespace string, all []request) []request {
+	first := slices.IndexFunc(all, func(r request) bool { return r.concerns(namespace) })
+	if first < 0 {
+		return nil
+	}
+	begun := all[first].RequestReceivedTimestamp.Add(-time.Second)
 	var needed []request
 	for _, r := range all {
-		if r.concerns(namespace) || len(needed) > 0 && r.discovers() {
+		if r.concerns(namespace) || r.discovers() && r.RequestReceivedTimestamp.After(begun) {
 			needed = append(needed, r)
 		}
 	}
