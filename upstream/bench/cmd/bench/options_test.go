@@ -51,7 +51,7 @@ func TestWhatIsWritten(t *testing.T) {
 }
 
 func TestWhichMeasures(t *testing.T) {
-	for arguments, extras := range map[string]bool{"": true, "-quick": false, "-aa": false} {
+	for arguments, untargeted := range map[string]bool{"": true, "-quick": false, "-aa": true} {
 		o := options{quick: arguments == "-quick", aa: arguments == "-aa"}
 		measures, err := o.measures()
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestWhichMeasures(t *testing.T) {
 			found = found || m.Kind == compare.None
 			assert.True(t, m.Quick || !o.quick, m.Name)
 		}
-		assert.Equal(t, extras, found, "extras with %q", arguments)
+		assert.Equal(t, untargeted, found, "measures without a target with %q", arguments)
 	}
 	o := options{only: "no/such"}
 	_, err := o.measures()
@@ -93,4 +93,9 @@ func TestGuessesAreRound(t *testing.T) {
 	} {
 		assert.Equal(t, want, roughly(left))
 	}
+}
+
+func TestTheNoise(t *testing.T) {
+	records := []compare.Record{{Verdict: compare.NoDifference}, {Verdict: compare.Shown}, {Verdict: compare.NoDifference}}
+	assert.Equal(t, "Both sides were the same program: 1 of 3 measures look different all the same.", noise(records))
 }
