@@ -27,6 +27,16 @@ type Config[K comparable] struct {
 	// back-off grows to its maximum within seconds
 	// (kubernetes/kubernetes#112325, #136853).
 	HoldBackoff bool
+
+	// Punctual lets delays end some 20 microseconds after their time, on Linux.
+	// With a timer of package time it is some 100, because that wakes in
+	// milliseconds and the kernel may add 50 microseconds. Default (false): a timer of
+	// package time, which is good enough for everything that waits for a server.
+	//
+	// It costs a file descriptor and a goroutine from the first delay on, until ShutDown,
+	// which the queue must not be dropped without. The kernel knows nothing of the
+	// clock in a testing/synctest bubble, so it is not for tests with one.
+	Punctual bool
 }
 
 // Order is the place where keys wait for a worker. The queue calls it with its

@@ -119,7 +119,7 @@ func (q *Queue[K]) armLocked(now time.Duration) {
 	}
 	q.alarm = first.value.due
 	if q.timer == nil {
-		q.timer = time.AfterFunc(q.alarm-now, q.fire)
+		q.timer = newTimer(q.punctual, q.alarm-now, q.fire)
 	} else {
 		q.timer.Reset(q.alarm - now)
 	}

@@ -25,6 +25,7 @@ type Queue[K comparable] struct {
 	gauges      *gauges   // nil without metrics
 	timed       bool      // somebody wants to know how long keys wait and are worked on
 	holdBackoff bool
+	punctual    bool
 	born        time.Time // zero of the queue's clock
 
 	mu        sync.Mutex
@@ -49,7 +50,7 @@ type Queue[K comparable] struct {
 
 	// Guarded by mu: the timer.
 	// Invariant: while something is delayed, alarm <= due of the first delay.
-	timer *time.Timer
+	timer timer         // nil until something is delayed
 	alarm time.Duration // when timer fires; never if it does not
 }
 
@@ -72,6 +73,7 @@ func (q *Queue[K]) init(config Config[K]) {
 	}
 	q.timed = q.trace != nil && (q.trace.Got != nil || q.trace.Done != nil)
 	q.holdBackoff = config.HoldBackoff
+	q.punctual = config.Punctual
 	q.order = config.Order
 	q.born = time.Now()
 	q.alarm = never

@@ -14,6 +14,7 @@ const (
 	ScenarioPipeline       = "queue/pipeline"
 	ScenarioAddAfter       = "queue/add-after"
 	ScenarioLateness       = "queue/lateness"
+	ScenarioLatenessTimers = "queue/lateness-timers"
 	ScenarioAddRateLimited = "queue/add-rate-limited"
 )
 
@@ -29,6 +30,7 @@ func Scenarios(subject Subject) []bench.Scenario {
 		{ScenarioPipeline, Pipeline},
 		{ScenarioAddAfter, AddAfter},
 		{ScenarioLateness, Lateness},
+		{ScenarioLatenessTimers, LatenessOfTimers},
 		{ScenarioAddRateLimited, AddRateLimited},
 	} {
 		if !subject.Supports(s.name) {

@@ -33,6 +33,8 @@ type Options struct {
 	// Backoff is what the first failure of a key costs: the queue's rate limiter is the exponential one for each key.
 	// Default: 5 ms, as in controllers.
 	Backoff time.Duration
+	// Punctual asks for delays that end as close to their time as the queue is able to. Most have no choice.
+	Punctual bool
 	// Sinks get the queue's metrics. Default: no metrics.
 	Sinks *Sinks
 }
@@ -71,9 +73,11 @@ func (orrery) New(options Options) Queue {
 	first, longest := options.Backoffs()
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](first, longest)
 	if options.Sinks == nil {
-		return queue.NewRateLimiting(limiter, queue.Config[string]{})
+		return queue.NewRateLimiting(limiter, queue.Config[string]{Punctual: options.Punctual})
 	}
-	q := queue.NewRateLimiting(limiter, queue.Config[string]{Name: "bench", Metrics: provider{options.Sinks}})
+	q := queue.NewRateLimiting(limiter, queue.Config[string]{
+		Name: "bench", Metrics: provider{options.Sinks}, Punctual: options.Punctual,
+	})
 	return newUpdated(q)
 }
 
