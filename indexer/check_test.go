@@ -123,6 +123,14 @@ func (l *list[E, O]) check() error {
 	if want := (v.n + chunkSize - 1) / chunkSize; len(v.chunks) != want {
 		return fmt.Errorf("list: %d chunks for %d elements", len(v.chunks), v.n)
 	}
+	if v.chunksEpoch > v.epoch {
+		return fmt.Errorf("list: the directory is of epoch %d, later than %d", v.chunksEpoch, v.epoch)
+	}
+	for _, w := range v.late {
+		if w.pos < 0 || w.pos >= v.n {
+			return fmt.Errorf("list: a late element for position %d of %d", w.pos, v.n)
+		}
+	}
 	rest := v.n
 	for i, c := range v.chunks {
 		if c.epoch > v.epoch {

@@ -1,9 +1,6 @@
 package indexer
 
-import (
-	"iter"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // list is a sequence that one writer changes in place and that any number of
 // readers can photograph, at any moment, without making the writer wait.
@@ -17,9 +14,15 @@ import (
 // A reader asks for a snapshot by raising wanted, the number of the epoch that
 // it wants closed. The writer looks at wanted before it changes anything. If
 // the number has moved it leaves the current view alone for ever and goes on
-// in a copy: the directory of chunks is copied at once, a chunk when it is
-// first written to. What carries the writer's epoch is the writer's own and is
-// changed in place; so without readers nothing is ever copied.
+// in another, which shares everything with it that is not written to. What
+// carries the writer's epoch is the writer's own and is changed in place; so
+// without readers nothing is copied.
+//
+// What is shared is copied when it is first written to, a chunk at a time. But
+// where readers list 100,000 objects in a loop, nearly every write would be the
+// first to its chunk after a snapshot, and copy 64 pointers to change one. So a
+// long list notes late elements down beside the chunks (view.go), and copies
+// chunks when there are some thousands, several for each chunk.
 //
 // Writes take place between gate.enter and gate.leave, one at a time. One
 // write may touch a list several times; a snapshot never falls between.
@@ -40,30 +43,6 @@ type list[E, O any] struct {
 
 	touched uint64 // writer only: the gate's number in the last write that touched the list
 }
-
-// view is the list at one moment. Once closed, nothing in it changes again.
-type view[E, O any] struct {
-	epoch  uint64
-	n      int
-	chunks []*chunk[E, O] // all full but the last; none is empty
-}
-
-// chunk holds up to chunkSize elements and their owners, each kind in a row of
-// its own: an element is replaced in every write, its owner only when elements
-// come and go. Its epochs are those of the views for which it and its row of
-// owners were made: a view may change only what is of its own epoch.
-type chunk[E, O any] struct {
-	epoch  uint64
-	items  []E
-	owners []O // of the same length
-
-	ownersEpoch uint64
-}
-
-// chunkSize is a compromise: the first write to a chunk after a snapshot copies
-// this many elements, the first write after a snapshot copies one pointer for
-// each so many elements.
-const chunkSize = 64
 
 func newList[E, O any](g *gate) *list[E, O] {
 	l := &list[E, O]{}
@@ -150,35 +129,19 @@ func (l *list[E, O]) own() *view[E, O] {
 // insert appends e and returns its position.
 func (l *list[E, O]) insert(e E, owner O) (pos int) {
 	v := l.own()
-	pos = v.n
-	if pos%chunkSize == 0 {
-		v.chunks = append(v.chunks, &chunk[E, O]{epoch: v.epoch, ownersEpoch: v.epoch})
-	}
-	c := v.ownChunk(pos / chunkSize)
-	c.items = append(c.items, e)
-	c.owners = append(c.owners, owner)
-	v.n++
-	return pos
+	v.push(e, owner)
+	return v.n - 1
 }
 
 // set replaces the element at pos. The owner stays.
-func (l *list[E, O]) set(pos int, e E) {
-	v := l.own()
-	v.ownItems(pos / chunkSize).items[pos%chunkSize] = e
-}
+func (l *list[E, O]) set(pos int, e E) { l.own().set(pos, e) }
 
 // remove takes the element at pos out. If another element had to move to pos
 // its owner is returned, which has to note the new position.
 func (l *list[E, O]) remove(pos int) (moved O, didMove bool) {
 	v := l.own()
-	last := v.n - 1
-	e, owner := v.ownChunk(last / chunkSize).cut()
-	if last%chunkSize == 0 {
-		v.chunks[last/chunkSize] = nil
-		v.chunks = v.chunks[:last/chunkSize]
-	}
-	v.n = last
-	if pos == last {
+	e, owner := v.pop()
+	if pos == v.n {
 		return moved, false
 	}
 	c := v.ownChunk(pos / chunkSize)
@@ -186,87 +149,5 @@ func (l *list[E, O]) remove(pos int) (moved O, didMove bool) {
 	return owner, true
 }
 
-// cut takes the last element off. What is behind the end must not be kept
-// alive.
-func (c *chunk[E, O]) cut() (e E, owner O) {
-	last := len(c.items) - 1
-	var noElement E
-	var noOwner O
-	e, c.items[last] = c.items[last], noElement
-	owner, c.owners[last] = c.owners[last], noOwner
-	c.items, c.owners = c.items[:last], c.owners[:last]
-	return e, owner
-}
-
 // len is the number of elements, for the writer.
 func (l *list[E, O]) len() int { return l.current.Load().n }
-
-// reopen returns a copy of v for the writer to go on in. The chunks stay
-// shared until they are written to.
-func (v *view[E, O]) reopen(epoch uint64) *view[E, O] {
-	chunks := make([]*chunk[E, O], len(v.chunks), len(v.chunks)+1)
-	copy(chunks, v.chunks)
-	return &view[E, O]{epoch: epoch, n: v.n, chunks: chunks}
-}
-
-// ownItems returns chunk i for replacing elements, a copy if it may be shared.
-// The owners may still be shared.
-func (v *view[E, O]) ownItems(i int) *chunk[E, O] {
-	c := v.chunks[i]
-	if c.epoch == v.epoch {
-		return c
-	}
-	c = c.withOwnItems(v.epoch)
-	v.chunks[i] = c
-	return c
-}
-
-// ownChunk returns chunk i for changing anything in it.
-func (v *view[E, O]) ownChunk(i int) *chunk[E, O] {
-	c := v.ownItems(i)
-	if c.ownersEpoch != v.epoch {
-		c.owners, c.ownersEpoch = roomyClone(c.owners), v.epoch
-	}
-	return c
-}
-
-// withOwnItems returns a copy whose elements are its own and whose owners are
-// those of c. Most chunks are full; such a copy is one piece of memory.
-func (c *chunk[E, O]) withOwnItems(epoch uint64) *chunk[E, O] {
-	if len(c.items) < chunkSize {
-		return &chunk[E, O]{epoch: epoch, items: roomyClone(c.items), owners: c.owners, ownersEpoch: c.ownersEpoch}
-	}
-	full := &struct {
-		chunk[E, O]
-		room [chunkSize]E
-	}{chunk: chunk[E, O]{epoch: epoch, owners: c.owners, ownersEpoch: c.ownersEpoch}}
-	full.items = full.room[:]
-	copy(full.items, c.items)
-	return &full.chunk
-}
-
-// roomyClone returns a copy with the same capacity.
-func roomyClone[E any](s []E) []E { return append(make([]E, 0, cap(s)), s...) }
-
-// all yields the elements of a view.
-func (v *view[E, O]) all() iter.Seq2[O, E] {
-	return func(yield func(O, E) bool) {
-		for _, c := range v.chunks {
-			for i, e := range c.items {
-				if !yield(c.owners[i], e) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// elements returns the elements as a slice that the caller owns.
-func (v *view[E, O]) elements() []E {
-	all := make([]E, v.n)
-	rest := all
-	for _, c := range v.chunks {
-		rest = rest[copy(rest, c.items):]
-	}
-	return all
-}

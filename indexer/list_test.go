@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -33,12 +34,16 @@ func TestListAgainstSlice(t *testing.T) {
 		var g gate
 		l := newList[int, int](&g)
 		model := []owned{}
+		for i := range rapid.SampledFrom([]int{0, 0, 1500}).Draw(t, "elements at first") { // enough for late ones
+			l.insert(i, -i)
+			model = append(model, owned{-i, i})
+		}
 		type photo struct {
 			view *view[int, int]
 			want []owned
 		}
 		var photos []photo
-		next := 0
+		next := 1500
 
 		change := func(t *rapid.T) {
 			g.enter()
@@ -123,7 +128,7 @@ func TestListCopiesNothingWithoutReaders(t *testing.T) {
 func TestListCopiesWhatItWritesOnce(t *testing.T) {
 	var g gate
 	l := newList[int, int](&g)
-	for i := range 1000 {
+	for i := range 900 {
 		write(&g, func() { l.insert(i, i) })
 	}
 	v := l.snapshot()
@@ -145,6 +150,56 @@ func TestListCopiesWhatItWritesOnce(t *testing.T) {
 	assert.NotSame(t, owners(v, 500), owners(now, 500))
 	assert.Equal(t, 500, v.chunks[500/chunkSize].owners[500%chunkSize])
 	assert.Equal(t, 500, v.chunks[500/chunkSize].items[500%chunkSize])
+}
+
+// A long list notes down what is written after a snapshot, and copies chunks
+// for many elements at once. All views show the right elements all the time.
+func TestLongListSettlesLateElements(t *testing.T) {
+	const n = 2000
+	var g gate
+	l := newList[int, int](&g)
+	want := make([]int, n)
+	for i := range n {
+		write(&g, func() { l.insert(i, i) })
+		want[i] = i
+	}
+	for i := range 3 * n / lateShare {
+		before := l.snapshot()
+		shown := slices.Clone(want)
+		write(&g, func() { l.set(i*7%n, -i) })
+		want[i*7%n] = -i
+		now := l.current.Load()
+		if i < n/lateShare {
+			assert.Same(t, &before.chunks[0], &now.chunks[0], "nothing is copied")
+			assert.Len(t, now.late, i+1)
+		}
+		assert.LessOrEqual(t, len(now.late), n/lateShare)
+		require.Equal(t, shown, contents(before))
+		require.Equal(t, want, contents(now))
+	}
+	write(&g, func() { l.remove(n - 1) })
+	assert.Empty(t, l.current.Load().late)
+	assert.Equal(t, want[:n-1], contents(l.snapshot()))
+	assert.NoError(t, l.check())
+}
+
+// When the readers have gone the writer is back to writing in place after a
+// while.
+func TestLongListWithoutReadersAnyMore(t *testing.T) {
+	const n = 2000
+	var g gate
+	l := newList[int, int](&g)
+	for i := range n {
+		write(&g, func() { l.insert(i, i) })
+	}
+	l.snapshot()
+	for i := range 4 * n {
+		write(&g, func() { l.set(i%n, -i) })
+	}
+	assert.Empty(t, l.current.Load().late)
+	assert.Zero(t, testing.AllocsPerRun(n, func() {
+		write(&g, func() { l.set(500, 7) })
+	}))
 }
 
 // Readers share a snapshot as long as nothing has been written.

@@ -13,7 +13,7 @@ import (
 func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	const warmUp = scenarioNamespaces
 	reads := effort.Of(10_000, 2000)
-	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
+	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 0, 0)
 	store, err := c.fill()
 	if err != nil {
 		return bench.Outcome{}, err

@@ -13,15 +13,16 @@ type content[T any] struct {
 	gear Gear[T]
 	pods []pods.Pod
 	keys []string
-	// states are the objects in a few states each: the event "object i has changed" brings the one after the current.
+	// states are the objects in one or two states each: the event "object i has changed" brings the other one.
 	// The number of a state is that of the pod plus len(pods) for each state before.
-	states  [][]T
+	states  [2][]T
 	current []uint8 // which state was written last
 	names   []string
 }
 
-// newContent makes n objects in namespaces of equal size.
-func newContent[T any](gear Gear[T], n, namespaces, states, payload int) *content[T] {
+// newContent makes n objects in namespaces of equal size. Every so many of them can change: it has a second state. If
+// every is 0 there is none that can.
+func newContent[T any](gear Gear[T], n, namespaces, every, payload int) *content[T] {
 	c := &content[T]{gear: gear, pods: pods.Make(n, namespaces), current: make([]uint8, n)}
 	for i := range c.pods {
 		c.pods[i].Payload = payload
@@ -30,12 +31,13 @@ func newContent[T any](gear Gear[T], n, namespaces, states, payload int) *conten
 	for i := range namespaces {
 		c.names = append(c.names, pods.Namespace(i))
 	}
-	for state := range states {
-		objects := make([]T, n)
+	for state := range c.states {
+		c.states[state] = make([]T, n)
 		for i, p := range c.pods {
-			objects[i] = gear.NewObject(p.As(int64(i + state*n)))
+			if state == 0 || every > 0 && i%every == 0 {
+				c.states[state][i] = gear.NewObject(p.As(int64(i + state*n)))
+			}
 		}
-		c.states = append(c.states, objects)
 	}
 	return c
 }
@@ -49,12 +51,8 @@ func (c *content[T]) fill() (Store[T], error) {
 
 // next is the object that an event for object i brings.
 func (c *content[T]) next(i int) T {
-	state := c.current[i] + 1
-	if int(state) == len(c.states) {
-		state = 0
-	}
-	c.current[i] = state
-	return c.states[state][i]
+	c.current[i] = 1 - c.current[i]
+	return c.states[c.current[i]][i]
 }
 
 // prove looks whether the store holds every object in its current state, by each way of reading it.
@@ -80,6 +78,12 @@ func (c *content[T]) prove(store Store[T]) error {
 	return bench.Prove("objects seen by Iterate", len(c.pods), store.Iterate())
 }
 
+// named tells whether obj has the name of object i. Reading it brings the object into the processor's caches.
+func (c *content[T]) named(i int, obj T) bool {
+	namespace, name := c.gear.Name(obj)
+	return namespace == c.pods[i].Namespace && name == c.pods[i].Name
+}
+
 // inNamespace is the number of objects in the namespace with that index: pod k is in namespace k*n/len(pods), rounded
 // down.
 func (c *content[T]) inNamespace(i int) int {
@@ -101,6 +105,8 @@ func (c *content[T]) proveList(what string, want int, each func(see func(T)) err
 		switch {
 		case number < 0 || number != c.number(i):
 			wrong = &bench.ProofError{What: what + ": current state of " + c.keys[max(i, 0)], Want: c.number(max(i, 0)), Got: number}
+		case !c.named(i, obj):
+			wrong = &bench.ProofError{What: what + ": name of the object with the number of " + c.keys[i], Want: true, Got: false}
 		case seen[number]:
 			wrong = &bench.ProofError{What: what + ": how often it shows " + c.keys[i], Want: 1, Got: 2}
 		}

@@ -24,9 +24,10 @@ func Naive() Subject {
 
 func ours(name string, newStore func(indexer.Config[object]) objects) Subject {
 	return Of(Gear[object]{
-		Name:      name,
+		Subject:   name,
 		NewObject: pods.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
+		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
 		NewStore: func() Store[object] {
 			return store{newStore(indexer.Config[object]{
 				KeyFunc:  informer.MetaNamespaceKeyFunc[object],

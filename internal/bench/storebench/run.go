@@ -13,7 +13,7 @@ import (
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	r := runner[T]{
 		cfg: cfg, meter: meter,
-		content: newContent(s.gear, cfg.Objects, cfg.Namespaces, 2, cfg.ObjectSize),
+		content: newContent(s.gear, cfg.Objects, cfg.Namespaces, 1, cfg.ObjectSize),
 		keys:    load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed),
 	}
 	fast, err := r.saturated(ctx)
@@ -28,7 +28,7 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 		return nil, err
 	}
 	return &bench.Result{
-		Bench: "store", Subject: s.gear.Name, Parameters: r.cfg.parameters(),
+		Bench: "store", Subject: s.gear.Subject, Parameters: r.cfg.parameters(),
 		Figures: fast.figures(cfg),
 		Latency: latency,
 		Proof: []string{

@@ -209,7 +209,7 @@ func TestWorkThatWasNotDoneHasNoFigures(t *testing.T) {
 func TestALostUpdateIsFound(t *testing.T) {
 	for _, broken := range []faults{{losesAnUpdate: true}, {altersAnUpdate: true}} {
 		gear := faultySubject(broken).(subject[object]).gear
-		c := newContent(gear, 1000, 10, 2, 0)
+		c := newContent(gear, 1000, 10, 1, 0)
 		store, err := c.fill()
 		require.NoError(t, err)
 		for i := range 800 {

@@ -18,11 +18,12 @@ type Subject interface {
 
 // Gear describes a store whose objects are of type T.
 type Gear[T any] struct {
-	// Name is how a report calls it.
-	Name string
-	// NewObject makes an object, and Number finds in it what Pod.Number was.
+	// Subject is how a report calls it.
+	Subject string
+	// NewObject makes an object; Number and Name find in it what Pod.Number, Pod.Namespace and Pod.Name were.
 	NewObject func(pods.Pod) T
 	Number    func(T) int64
+	Name      func(T) (namespace, name string)
 	// NewStore returns an empty store that computes keys from namespace and name and has an index by namespace.
 	NewStore func() Store[T]
 }
@@ -54,7 +55,7 @@ func Of[T any](gear Gear[T]) Subject { return subject[T]{gear} }
 
 type subject[T any] struct{ gear Gear[T] }
 
-func (s subject[T]) Name() string { return s.gear.Name }
+func (s subject[T]) Name() string { return s.gear.Subject }
 
 // Subjects are the stores of this project: the one that it uses, and the one to read first.
 func Subjects() []Subject { return []Subject{Orrery(), Naive()} }
