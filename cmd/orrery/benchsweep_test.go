@@ -150,32 +150,48 @@ func TestBenchPlotOfAFigureThatDoesNotExist(t *testing.T) {
 	assert.NoFileExists(t, file)
 }
 
-// Every example of the help is a command that the flags understand.
+// Every example of the help, and every command in the documentation, is one that the flags understand.
 func TestBenchExamplesParse(t *testing.T) {
-	root := newRootCommand()
-	found := 0
-	for _, command := range commandsBelow(root) {
-		for line := range strings.Lines(command.Example) {
-			line = strings.TrimSpace(line)
-			if !strings.HasPrefix(line, "orrery bench") {
-				continue
-			}
-			found++
-			called, rest, err := newRootCommand().Find(words(line)[1:])
-			require.NoError(t, err, line)
-			require.NoError(t, called.ParseFlags(rest), line)
-			assert.Empty(t, called.Flags().Args(), line)
-			if called.Flags().Lookup("vary") != nil {
-				kind := benchKinds[slices.IndexFunc(benchKinds, func(k benchKind) bool { return k.name == called.Name() })]
-				sweep := &benchSweep{kind: kind, vary: called.Flags().Lookup("vary").Value.String(), own: flagNames(called.Flags())}
-				for _, shared := range []string{"output", "plot", "figure", "rounds", "quiet", "help"} {
-					sweep.own = slices.DeleteFunc(sweep.own, func(name string) bool { return name == shared })
-				}
-				assert.NoError(t, sweep.prepare(called.Flags()), line)
+	texts := map[string]string{}
+	for _, command := range commandsBelow(newRootCommand()) {
+		texts[command.CommandPath()] = command.Example
+	}
+	for _, document := range []string{"README.md", "docs/bench.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", document))
+		require.NoError(t, err)
+		texts[document] = strings.ReplaceAll(string(text), "\\\n", " ")
+	}
+	found := map[string]int{}
+	for source, text := range texts {
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, "#")
+			line, _, _ = strings.Cut(line, "|")
+			line = strings.TrimPrefix(strings.TrimSpace(line), "bin/")
+			if strings.HasPrefix(line, "orrery bench") {
+				found[source]++
+				checkBenchCommand(t, line)
 			}
 		}
 	}
-	assert.Greater(t, found, 20)
+	assert.Equal(t, 3, found["README.md"])
+	assert.Greater(t, found["docs/bench.md"], 10)
+	assert.Greater(t, found["orrery bench queue"], 3)
+}
+
+// checkBenchCommand parses a command line, and its sweep.
+func checkBenchCommand(t *testing.T, line string) {
+	t.Helper()
+	called, rest, err := newRootCommand().Find(words(line)[1:])
+	require.NoError(t, err, line)
+	require.NoError(t, called.ParseFlags(rest), line)
+	assert.Empty(t, called.Flags().Args(), line)
+	if vary := called.Flags().Lookup("vary"); vary != nil {
+		kind := benchKinds[slices.IndexFunc(benchKinds, func(k benchKind) bool { return k.name == called.Name() })]
+		sweep := &benchSweep{kind: kind, vary: vary.Value.String(), own: slices.DeleteFunc(flagNames(called.Flags()), func(name string) bool {
+			return slices.Contains([]string{"output", "plot", "figure", "rounds", "quiet", "help"}, name)
+		})}
+		assert.NoError(t, sweep.prepare(called.Flags()), line)
+	}
 }
 
 // words splits a command line; double quotes hold a word together.
