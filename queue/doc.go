@@ -40,10 +40,14 @@
 // AddRateLimited. A [RateLimiter] tells the last one how long a key that failed
 // has to wait; the limiters of Kubernetes are all here, and can be combined.
 //
-// Inside, the two sets are two flags in one small record a key, so that a key
-// costs two look-ups where the textbook form, queuetest.Naive, needs seven. The
-// delayed keys are in a heap under the same lock. queue.go has the heart of it:
-// Add, Get and Done fit on three screens.
+// Inside, the two sets are two flags in one small record a key, and the record
+// stays for a while when the key is done with, so that a key costs one look-up
+// where the textbook form, queuetest.Naive, needs seven. The delayed keys are in a
+// heap under the same lock. queue.go has the heart of it: Add, Get and Done fit on
+// three screens. What is left of their cost is mostly the lock.
+//
+// Who has many keys at a time, or workers whose work is shorter than that of the
+// queue, takes the lock once for many: AddAll, GetBatch, DoneAll.
 //
 // # Guarantees
 //
@@ -58,6 +62,8 @@
 //     dropped. ShutDownWithDrain waits until all that is done.
 //   - Done of a key that no worker holds changes nothing.
 //   - AddAfter and all others except Get and ShutDownWithDrain never block.
+//   - A queue may keep 4096 keys that it is done with in memory until it is shut
+//     down, no more. What a storm of keys needed is given back after it.
 //   - Callbacks of a [Trace] run without the lock and may call the queue.
 //     Metrics, see [MetricsProvider], are made with a trace.
 //
@@ -67,7 +73,8 @@
 //
 // A queue starts none, with one exception: when delays end, a timer runs a
 // function in a goroutine that hands over the keys and ends. ShutDown stops the
-// timer. (A function that had begun by then finds nothing to do.) Workers and
+// timer. (A function that had begun by then finds nothing to do.) With
+// Config.Punctual the timer has a goroutine of its own, until ShutDown. Workers and
 // whoever calls UpdateMetrics belong to the caller; ShutDown makes the workers'
 // Get return.
 //

@@ -41,10 +41,6 @@ func (q *Queue[K]) settleLocked(r *record[K]) {
 
 // sweepLocked removes all settled records.
 func (q *Queue[K]) sweepLocked() {
-	if q.settled == q.records.live && len(q.records.slots) > keepSlots {
-		q.records.clear()
-	} else {
-		q.records.sweep((*state).settled)
-	}
+	q.records.sweep((*state).settled)
 	q.settled = 0
 }

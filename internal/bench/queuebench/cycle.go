@@ -8,7 +8,7 @@ import (
 	"orrery/internal/bench/load"
 )
 
-// Cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times with the keys of a
+// Cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times with the keys of ten
 // thousand objects in turn. Nothing waits and nobody competes, so the figure is the queue's own work for a key. Every
 // Get is proven to return the key that was added just before. Equal on both sides: the loop, the keys, and a queue
 // that has seen all of them once before the measurement starts.
@@ -26,7 +26,7 @@ func CycleMetrics(ctx context.Context, subject Subject, effort bench.Effort, met
 
 func cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter, sinks *Sinks) (bench.Outcome, error) {
 	n := effort.Of(2_000_000, 400_000)
-	keys := load.NewKeys(1000, load.Uniform, 1).All()
+	keys := load.NewKeys(10_000, load.Uniform, 1).All()
 	q := subject.New(Options{Sinks: sinks})
 	g := watch(ctx, q, meter)
 	defer g.Close()
