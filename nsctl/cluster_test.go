@@ -17,7 +17,7 @@ import (
 // cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
 // of any type, aggregated discovery, and a hook that can refuse any request.
 type cluster struct {
-	// types are the namespaced resources, by group version. Set before the first request.
+	// types are the namespaced resources, by group version. Set before the first request, or with define.
 	types map[string][]string
 	// verbs are those of a type (by "resource.group"), if not all.
 	verbs map[string][]string
@@ -142,6 +142,13 @@ func (c *cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
 	c.changes = append(c.changes, change{c.version, eventType, ns})
 	close(c.changed)
 	c.changed = make(chan struct{})
+}
+
+// define adds a type while requests are being served.
+func (c *cluster) define(groupVersion, resource string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.types[groupVersion] = append(c.types[groupVersion], resource)
 }
 
 // put adds content.
@@ -287,6 +294,8 @@ func (c *cluster) serveReadyz(w http.ResponseWriter) {
 }
 
 func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	groups := map[string][]string{}
 	for groupVersion := range c.types {
 		gv, _ := api.ParseGroupVersion(groupVersion)

@@ -221,7 +221,7 @@ func TestDiscoveryAheadIsForTheNamespaceThatWasSeen(t *testing.T) {
 			if r.URL.Path == "/api/v1/namespaces/ns" && recreated.CompareAndSwap(false, true) {
 				time.Sleep(time.Minute)
 				c.addNamespace("ns", true, "kubernetes")
-				c.types["new.example/v1"] = []string{"gadgets"}
+				c.define("new.example/v1", "gadgets")
 				c.put("gadgets.new.example", "ns", "g")
 			}
 			return nil
