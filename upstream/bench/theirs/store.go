@@ -47,9 +47,10 @@ func newIndexer() cache.Indexer {
 // Store is client-go's store with an index by namespace.
 func Store() storebench.Subject {
 	return storebench.Of(storebench.Gear[object]{
-		Name:      "client-go",
+		Subject:   "client-go",
 		NewObject: newObject,
 		Number:    number,
+		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
 		NewStore:  func() storebench.Store[object] { return store{newIndexer()} },
 	})
 }
