@@ -29,7 +29,7 @@ func TestEveryScenarioProvesItsWork(t *testing.T) {
 			proofs[scenario.Name] = outcome.Proof
 		}
 	}
-	assert.Len(t, proofs, 7)
+	assert.Len(t, proofs, 8)
 }
 
 // broken is a queue with a mistake.

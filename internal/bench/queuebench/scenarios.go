@@ -12,6 +12,7 @@ const (
 	ScenarioCycle          = "queue/cycle"
 	ScenarioCycleMetrics   = "queue/cycle-metrics"
 	ScenarioPipeline       = "queue/pipeline"
+	ScenarioPipelineSingly = "queue/pipeline-singly"
 	ScenarioAddAfter       = "queue/add-after"
 	ScenarioLateness       = "queue/lateness"
 	ScenarioLatenessTimers = "queue/lateness-timers"
@@ -28,6 +29,7 @@ func Scenarios(subject Subject) []bench.Scenario {
 		{ScenarioCycle, Cycle},
 		{ScenarioCycleMetrics, CycleMetrics},
 		{ScenarioPipeline, Pipeline},
+		{ScenarioPipelineSingly, PipelineSingly},
 		{ScenarioAddAfter, AddAfter},
 		{ScenarioLateness, Lateness},
 		{ScenarioLatenessTimers, LatenessOfTimers},

@@ -7,10 +7,10 @@ func Measures() []Measure {
 		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).quick(),
 		value("queue/cycle allocs/op", "queue: Add, Get, Done: allocations", "allocs/op", 0).grain(0.01).quick(),
 		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).quick(),
-		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, 1M keys", "1/s", 4).quick(),
+		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4).quick(),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.25).quick(),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		ratio("queue/lateness p50", "queue: AddAfter of 1 ms: how late, p50", "ns", 0.5).quick(),
+		ratio("queue/lateness p50", "queue: AddAfter of 1 ms, punctual: how late, p50", "ns", 0.5).quick(),
 		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).quick(),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.3).quick(),
@@ -47,7 +47,9 @@ func Measures() []Measure {
 // dispatcher, and controller-runtime's priority queue.
 func Extras() []Measure {
 	extras := []Measure{
-		ratio("queue/lateness p99", "queue: AddAfter of 1 ms: how late, p99", "ns", 0).shown(),
+		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
+		ratio("queue/lateness p99", "queue: AddAfter of 1 ms, punctual: how late, p99", "ns", 0).shown(),
+		ratio("queue/lateness-timers p50", "queue: AddAfter of 1 ms, by default: how late, p50", "ns", 0).shown(),
 		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
 		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata, stalled handler", "MiB", 0).shown(),
