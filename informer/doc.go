@@ -44,9 +44,17 @@
 // only a reference to it. That is why sixteen handlers cost little more than one, and why a handler that is far
 // behind pins each state of an object once, whoever else is behind as well.
 //
-// The classic listener is here, too ([ChannelPair]): addCh, a goroutine pop with a growing ring of
-// pendingNotifications, nextCh, a goroutine run. It behaves the same, as the contract suite shows, and costs two
-// channel operations an event and handler, as the benchmark does.
+// That is [Batching], the default. There are three more ways ([Config].Delivery, or [HandlerOptions].Delivery for one
+// handler), which differ in what holds the events that a handler has not had time for:
+//
+//   - [ChannelPair], the classic listener: addCh, a goroutine pop with a growing ring of pendingNotifications, nextCh, a
+//     goroutine run. It promises the same and costs two channel operations an event and handler.
+//   - [Bounded], a ring of fixed size for each handler. When one is full the loop waits. Then nobody is told anything,
+//     the store stands still, and the changes gather in the DeltaFIFO: one slow handler slows all others down.
+//   - [Coalescing], one event for each object. What happens to an object while the handler works on it merges into one
+//     event that comes after the handler has returned. States in between are skipped, deletions are not.
+//
+// The contract suite says for each what it lacks; the benchmark page of the repository, what it costs and when it is right.
 //
 // # Guarantees
 //
@@ -65,8 +73,10 @@
 //
 // Independence. A handler that is slow, stuck or faulty delays nobody else. Its backlog has no bound (dropping
 // events would break completeness, waiting would break independence), but it is visible: Snapshot, and
-// [Trace].HandlerLagging. A handler that can do without the states in between may have its backlog merged:
-// [HandlerOptions].CompactAfter.
+// [Trace].HandlerLagging. A handler that can do without the states in between may have its backlog merged, from some
+// length on by [HandlerOptions].CompactAfter, or always by [Coalescing]. An informer that would rather wait takes [Bounded];
+// whom it waits for is visible, too: [Trace].HandlerBlocked. Whoever removes a handler, or ends the informer, ends the
+// waiting.
 //
 // Synced. [SharedIndexInformer.HasSynced] says that the first list is in the store; [Registration.HasSynced] that a
 // handler has been told of it and has returned.
@@ -111,7 +121,7 @@
 // # Testing
 //
 // Package informertest has a server in memory that can misbehave, and the contract of an informer: this one with
-// both kinds of listeners, and client-go's, pass it, the differences being named. Random histories (changes, lost
+// all kinds of listeners, and client-go's, pass it, the differences being named. Random histories (changes, lost
 // connections, lists, handlers that come and go) must make sense to every handler and lead to the state of the server.
 // Tests run in synctest bubbles, where a resync of twenty minutes takes no time and a goroutine that is left is a
 // failure.
