@@ -62,6 +62,9 @@ func newBenchKindCommand(kind benchKind) *cobra.Command {
 				return usageError{command: command.CommandPath(), err: err}
 			}
 			session := newBenchSession(command, options)
+			if noter, ok := workload.(benchNoter); ok {
+				session.say(noter.note())
+			}
 			return session.run(workload.runs())
 		},
 	}

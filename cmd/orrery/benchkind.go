@@ -23,3 +23,9 @@ type benchWorkload interface {
 	// runs are what is to be run, one after the other: one for each design.
 	runs() []benchRun
 }
+
+// benchNoter is a workload that may have something to say before it runs.
+type benchNoter interface {
+	// note is a sentence for the standard error; empty if there is nothing to say.
+	note() string
+}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -39,7 +41,9 @@ func (o *benchOptions) addTo(flags *pflag.FlagSet) {
 const mostRounds = 1000
 
 func (o *benchOptions) check() error {
-	switch {
+	switch extension := filepath.Ext(o.plot); {
+	case extension != "" && !strings.EqualFold(extension, ".svg"):
+		return fmt.Errorf("--plot writes SVG: name the file .svg, not %s", extension)
 	case o.figure != "" && o.plot == "":
 		return errors.New("--figure says what to plot: it needs --plot")
 	case o.rounds < 1 || o.rounds > mostRounds:

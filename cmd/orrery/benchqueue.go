@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -82,6 +83,15 @@ func (w *queueWorkload) check() error {
 		return err
 	}
 	return w.config().Validate()
+}
+
+// note warns of a long wait: a phase ends when all that was added has been worked off, and that may be every key once.
+func (w *queueWorkload) note() string {
+	backlog := time.Duration(w.cost) * time.Duration(w.keys.int()) / time.Duration(w.workers.int())
+	if backlog < 10*time.Second || backlog < 4*w.load.duration {
+		return ""
+	}
+	return fmt.Sprintf("a phase ends when all keys have been worked off: %v of work may be left by then; fewer --keys or more --workers make it less", backlog.Round(time.Second))
 }
 
 func (w *queueWorkload) runs() []benchRun {

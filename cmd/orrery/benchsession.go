@@ -118,8 +118,8 @@ func (s *benchSession) show(records []benchRecord, complete bool) error {
 	if err := s.options.write(stdout, s.varied, records); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
-	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
-		fmt.Fprintln(s.stderr, "note: each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
+	if s.ownRates && s.varied != "rate" && len(records) > 1 {
+		s.say("each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
 	}
 	if s.options.plot == "" || !complete {
 		return nil
@@ -135,4 +135,11 @@ func (s *benchSession) show(records []benchRecord, complete bool) error {
 		fmt.Fprintf(s.stderr, "plot: %s\n", s.options.plot)
 	}
 	return nil
+}
+
+// say tells the user something that is no result.
+func (s *benchSession) say(note string) {
+	if note != "" && !s.options.quiet {
+		fmt.Fprintln(s.stderr, "note: "+note)
+	}
 }

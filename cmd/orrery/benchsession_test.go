@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -103,6 +104,21 @@ func TestBenchTableAndProgress(t *testing.T) {
 	code, _, stderr = orrery(t, append([]string{"bench", "queue", "--quiet"}, small["queue"]...)...)
 	assert.Zero(t, code)
 	assert.Empty(t, stderr)
+}
+
+// Whoever asks for a run that takes minutes is told so.
+func TestBenchQueueSaysWhatTakesLong(t *testing.T) {
+	for want, args := range map[string][]string{
+		"50s of work may be left": {"--keys", "1000", "--workers", "2", "--handler-cost", "100ms"},
+		"":                        {"--keys", "1000", "--workers", "2", "--handler-cost", "1ms"},
+	} {
+		workload := &queueWorkload{}
+		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		workload.addTo(flags)
+		require.NoError(t, flags.Parse(args))
+		assert.Contains(t, workload.note(), want)
+		assert.Equal(t, want == "", workload.note() == "")
+	}
 }
 
 // Designs side by side have a column each, and a picture with all of them.

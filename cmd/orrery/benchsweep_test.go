@@ -62,6 +62,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary workers=1..x: "x" is not a number`:                                           {"sweep", "queue", "--vary", "workers=1..x"},
 		`--vary handler-cost=x..1s: time: invalid duration "x"`:                              {"sweep", "queue", "--vary", "handler-cost=x..1s"},
 		`--rounds must be between 1 and 1000, it is 0`:                                       {"queue", "--rounds", "0"},
+		`--plot writes SVG: name the file .svg, not .png`:                                    {"queue", "--plot", "x.png"},
 		`more than 32`: {"sweep", "queue", "--vary", "duration=1ns..1h"},
 	} {
 		code, stdout, stderr := orrery(t, append([]string{"bench"}, args...)...)

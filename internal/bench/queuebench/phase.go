@@ -92,7 +92,7 @@ func (p *phase) prove(ctx context.Context) error {
 func (p *phase) work(ctx context.Context) {
 	var producers, workers sync.WaitGroup
 	for range p.Workers {
-		workers.Go(p.worker)
+		workers.Go(func() { p.worker(ctx) })
 	}
 	for i := range p.Producers {
 		if p.pacer == nil {
@@ -155,7 +155,7 @@ func (p *phase) pacedProducer(ctx context.Context, number int) {
 	}
 }
 
-func (p *phase) worker() {
+func (p *phase) worker(ctx context.Context) {
 	var t tally
 	defer p.collect(&t)
 	for {
@@ -164,7 +164,7 @@ func (p *phase) worker() {
 			return
 		}
 		if i := p.keys.Index(key); i >= 0 {
-			p.handle(&p.cells[i], &t)
+			p.handle(ctx, &p.cells[i], &t)
 		} else {
 			t.strange++
 		}
@@ -175,13 +175,15 @@ func (p *phase) worker() {
 	}
 }
 
-// handle is the controller's work on a key.
-func (p *phase) handle(c *cell, t *tally) {
+// handle is the controller's work on a key. Nobody wants to wait for the backlog of a run that is broken off.
+func (p *phase) handle(ctx context.Context, c *cell, t *tally) {
 	if !c.held.CompareAndSwap(false, true) {
 		t.twice++
 	}
 	due := c.due.Swap(0)
-	p.cost.Spend()
+	if p.HandlerCost > 0 && ctx.Err() == nil {
+		p.cost.Spend()
+	}
 	if p.pacer != nil && due != 0 {
 		t.latency.Record(time.Since(p.start) - time.Duration(due-1))
 	}

@@ -225,18 +225,33 @@ func TestRunNoticesInventedKeysAndSharedOnes(t *testing.T) {
 		return p
 	}
 	p := phaseOf(keys.All()...)
-	p.worker()
+	p.worker(t.Context())
 	assert.NoError(t, p.prove(t.Context()))
 	assert.Equal(t, 3, p.processed)
 
 	p = phaseOf(keys.Key(1), "another")
-	p.worker()
+	p.worker(t.Context())
 	assert.ErrorContains(t, p.prove(t.Context()), "nobody had added")
 
 	p = phaseOf(keys.Key(1))
 	p.cells[1].held.Store(true) // by another worker
-	p.worker()
+	p.worker(t.Context())
 	assert.ErrorContains(t, p.prove(t.Context()), "two workers")
+}
+
+// Ctrl-C does not wait for a backlog of hours.
+func TestNobodyWorksOffTheBacklogOfARunThatIsBrokenOff(t *testing.T) {
+	keys := load.NewKeys(3, load.Uniform, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &phase{run: &run{keys: keys, cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
+	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
+	for _, key := range keys.All() {
+		p.q.Add(key)
+	}
+	p.Close()
+	p.worker(ctx)
+	assert.Equal(t, 3, p.processed)
 }
 
 func TestRunNoticesLostKeys(t *testing.T) {
