@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,12 +84,28 @@ func (s *benchSession) measure(runs []benchRun) ([]benchRecord, error) {
 			}
 			return records, err
 		}
+		s.nameValue(runs[i], result)
 		if i == len(records) {
 			records = append(records, benchRecord{benchRun: runs[i]})
 		}
 		records[i].rounds = append(records[i].rounds, result)
 	}
 	return records, nil
+}
+
+// nameValue makes sure that a result of a sweep says for which value it is, as the flag has it: a workload may leave out a
+// parameter that is off.
+func (s *benchSession) nameValue(run benchRun, result *bench.Result) {
+	if s.varied == "" {
+		return
+	}
+	for i, parameter := range result.Parameters {
+		if strings.ReplaceAll(parameter.Name, " ", "-") == s.varied {
+			result.Parameters[i].Value = run.value
+			return
+		}
+	}
+	result.Parameters = append(result.Parameters, bench.Parameter{Name: s.varied, Value: run.value})
 }
 
 // one does one run. What the one before has left behind is collected first, because it would be counted as memory.

@@ -291,6 +291,14 @@ func progressOf(stderr string) string {
 	return lines.String()
 }
 
+// A workload may leave out a parameter that is off; its row says so all the same.
+func TestBenchSweepNamesEveryValue(t *testing.T) {
+	document := benchJSON(t, append([]string{"sweep", "queue", "--vary", "metrics=false,true", "-q"}, small["queue"]...)...)
+	require.Len(t, document.Results, 2)
+	assert.Equal(t, "false", document.Results[0].Parameters["metrics"])
+	assert.Equal(t, "true", document.Results[1].Parameters["metrics"])
+}
+
 // A sweep as CSV is a table that a spreadsheet reads.
 func TestBenchSweepCSV(t *testing.T) {
 	code, stdout, stderr := orrery(t, append([]string{"bench", "sweep", "queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
