@@ -65,7 +65,16 @@ func (q *Queue[K]) addAfter(key K, after time.Duration, backoff bool) {
 
 func (q *Queue[K]) delay(key K, hash uint32, after time.Duration, backoff bool) (what effect, seq uint64, wait time.Duration) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	if q.order != nil { // foreign code, which may panic
+		defer q.mu.Unlock()
+		return q.addAfterLocked(key, hash, after, backoff)
+	}
+	what, seq, wait = q.addAfterLocked(key, hash, after, backoff)
+	q.mu.Unlock()
+	return what, seq, wait
+}
+
+func (q *Queue[K]) addAfterLocked(key K, hash uint32, after time.Duration, backoff bool) (what effect, seq uint64, wait time.Duration) {
 	if q.shuttingDown {
 		return refused, q.countLocked(refused), 0
 	}

@@ -61,9 +61,10 @@
 //   - After ShutDown nothing new comes in, what waits is still handed out, and delays are
 //     dropped. ShutDownWithDrain waits until all that is done.
 //   - Done of a key that no worker holds changes nothing.
-//   - AddAfter and all others except Get and ShutDownWithDrain never block.
-//   - A queue may keep 4096 keys that it is done with in memory until it is shut
-//     down, no more. What a storm of keys needed is given back after it.
+//   - AddAfter and all others except Get, GetBatch and ShutDownWithDrain never block.
+//   - A queue that is not shut down keeps keys in memory that it is done with, but no
+//     more than 4096, or seven for each that it is busy with if that is more. So the
+//     memory of a storm of keys comes back.
 //   - Callbacks of a [Trace] run without the lock and may call the queue.
 //     Metrics, see [MetricsProvider], are made with a trace.
 //

@@ -16,10 +16,11 @@ func newFailures[K comparable]() failures[K] {
 func (f *failures[K]) add(key K) (before int) {
 	hash := f.counts.hash(key)
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	_, count, _ := f.counts.obtain(key, hash)
+	before = count.value
 	count.value++
-	return count.value - 1
+	f.mu.Unlock()
+	return before
 }
 
 // Forget clears the failures of key.
