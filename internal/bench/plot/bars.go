@@ -51,7 +51,7 @@ const (
 	barHeight   = 16.0
 	barGap      = 3.0
 	groupGap    = 18.0
-	mostLabel   = 230.0 // the widest that the names may be
+	mostLabel   = 260.0 // the widest that the names may be
 	labelMargin = 7.0   // between a bar and its label
 )
 
@@ -126,8 +126,10 @@ func (b Bars) values() []float64 {
 			values = append(values, group.Target)
 		}
 	}
-	if b.From != 0 && len(values) > 0 {
+	if _, _, least := extent(values); b.From != 0 && len(values) > 0 {
 		values = append(values, b.From)
+	} else if b.Axis.Scale != Linear && !math.IsInf(least, 1) {
+		values = append(values, least/2) // or the shortest bar could not be seen
 	}
 	return values
 }
@@ -218,13 +220,13 @@ func (b Bars) bar(c *canvas, r ruler, y float64, series int, value Value, group 
 	baseline := y + barHeight/2 + tickSize*0.36
 	if b.leftwards(value) {
 		if group.Target != 0 && target < left+3 && target > left-width {
-			left = target
+			left = min(left, target)
 		}
 		c.text(left-labelMargin, baseline, end, font{tickSize, false, black}, label)
 		return
 	}
 	if group.Target != 0 && target > right-3 && target < right+width {
-		right = target
+		right = max(right, target)
 	}
 	c.text(right+labelMargin, baseline, start, font{tickSize, false, black}, label)
 }

@@ -89,6 +89,7 @@ func steps(low, high float64, count int, unit string, values []float64) ruler {
 		step = max(step, 1)
 	}
 	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	last = max(last, first+1) // values that are almost the same
 	r := ruler{scale: Linear, low: first * step, high: last * step}
 	for i := first; i <= last; i++ {
 		r.ticks = append(r.ticks, i*step)
@@ -111,7 +112,8 @@ func round125(v float64) float64 {
 	return 10 * power
 }
 
-// decades is a logarithmic ruler. Over a few decades it has ticks at 1, 2 and 5, over many at powers of ten.
+// decades is a logarithmic ruler. Over a few decades it has ticks at 1, 2 and 5, over many at powers of ten. Its ends are
+// at 1, 2 or 5 in any case: a whole decade is too much to be left empty.
 func decades(low, high float64) ruler {
 	if high < low*1.5 {
 		low, high = low/1.5, high*1.5
@@ -119,9 +121,7 @@ func decades(low, high float64) ruler {
 	first, last := int(math.Floor(math.Log10(low)+1e-9)), int(math.Ceil(math.Log10(high)-1e-9))
 	r := ruler{scale: Log10, low: math.Pow10(first), high: math.Pow10(last)}
 	few := last-first <= 3
-	if few { // cut what is empty
-		r.low, r.high = r.ends125(low, high)
-	}
+	r.low, r.high = r.ends125(low, high)
 	for exponent := first; exponent <= last; exponent++ {
 		for digit := 1.0; digit < 10; digit++ {
 			v := digit * math.Pow10(exponent)
