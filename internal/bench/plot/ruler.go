@@ -73,7 +73,7 @@ func extent(values []float64) (low, high, positive float64) {
 // steps is a linear ruler. Steps are 1, 2 or 5 times a power of ten; for bytes, of the prefixes KiB, MiB and so on. Where
 // all values are whole things, nothing stands between one and the next.
 func steps(low, high float64, count int, unit string, values []float64) ruler {
-	if low == high {
+	if size := max(math.Abs(low), math.Abs(high)); high-low <= size*1e-6 { // no room for steps between them
 		low, high = low-math.Abs(low)/2, high+math.Abs(high)/2
 		if low == high {
 			low, high = 0, 1
@@ -89,7 +89,7 @@ func steps(low, high float64, count int, unit string, values []float64) ruler {
 		step = max(step, 1)
 	}
 	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
-	last = max(last, first+1) // values that are almost the same
+	last = max(last, first+1) // both ends on the same tick
 	r := ruler{scale: Linear, low: first * step, high: last * step}
 	for i := first; i <= last; i++ {
 		r.ticks = append(r.ticks, i*step)

@@ -90,6 +90,17 @@ func TestRulersHoldTheirValues(t *testing.T) {
 	})
 }
 
+// Values that differ by less than can be drawn once made a ruler with more ticks than there is memory.
+func TestRulerOfValuesThatAreAlmostTheSame(t *testing.T) {
+	for _, difference := range []float64{1e-16, 1e-12, 1e-9, 1e-6, 2e-6, 1e-3} {
+		for _, unit := range []string{bench.Bytes, bench.Count} {
+			r := newRuler(Axis{Unit: unit}, []float64{1e12, 1e12 * (1 + difference)}, false, 6)
+			assert.LessOrEqual(t, len(r.ticks), 10, "%v", difference)
+			assert.GreaterOrEqual(t, len(r.ticks), 2, "%v", difference)
+		}
+	}
+}
+
 func TestRound125(t *testing.T) {
 	for v, want := range map[float64]float64{1: 1, 1.1: 2, 2: 2, 2.1: 5, 5: 5, 5.1: 10, 0.03: 0.05, 7e8: 1e9} {
 		assert.InEpsilon(t, want, round125(v), 1e-9, v)
