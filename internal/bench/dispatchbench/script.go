@@ -12,7 +12,8 @@ import (
 // Event i has the resource version firstVersion+i, which no other event has, and so has the state that it brings. The
 // object that follows the last one is the mark: its events end a phase and are not part of the sequence.
 type script struct {
-	keys   []string // by object; the last is the mark
+	keys   []string   // by object; the last is the mark
+	names  []Identity // by object, without a version
 	events []event
 	last   []int32 // by object: the last of its events, the mark's included
 	laps   int     // events that are played round and round; the rest are the mark's
@@ -23,10 +24,14 @@ type event struct {
 	object   int32
 	previous int32 // the event of the object before this one, in the lap before if need be
 	change   Change
+	version  string
 }
 
 // firstVersion makes all versions seven digits long.
 const firstVersion = 1_000_000
+
+// versionBefore is that of an object which never changes.
+var versionBefore = strconv.Itoa(firstVersion - 1)
 
 // marks is the number of states of the mark, which take turns. An update without a new version would be none.
 const marks = 2
@@ -67,6 +72,13 @@ func scriptOf(cfg Config, objects []int) *script {
 	s.churn(cfg)
 	for range marks {
 		s.events = append(s.events, event{object: int32(cfg.Objects), change: Modified})
+	}
+	for _, key := range s.keys {
+		namespace, name, _ := strings.Cut(key, "/")
+		s.names = append(s.names, Identity{Namespace: namespace, Name: name})
+	}
+	for i := range s.events {
+		s.events[i].version = strconv.Itoa(firstVersion + i)
 	}
 	s.link()
 	return s
@@ -120,7 +132,7 @@ func (s *script) mark() int { return len(s.keys) - 1 }
 
 // identity is that of the state which event i brings.
 func (s *script) identity(i int) Identity {
-	return s.identityOf(int(s.events[i].object), strconv.Itoa(firstVersion+i))
+	return s.identityOf(int(s.events[i].object), s.events[i].version)
 }
 
 // initialIdentity is the state of an object before the first lap: that of its last event, or one of its own if it has
@@ -129,12 +141,13 @@ func (s *script) initialIdentity(object int) Identity {
 	if last := s.last[object]; last >= 0 {
 		return s.identity(int(last))
 	}
-	return s.identityOf(object, strconv.Itoa(firstVersion-1))
+	return s.identityOf(object, versionBefore)
 }
 
 func (s *script) identityOf(object int, version string) Identity {
-	namespace, name, _ := strings.Cut(s.keys[object], "/")
-	return Identity{Namespace: namespace, Name: name, ResourceVersion: version}
+	id := s.names[object]
+	id.ResourceVersion = version
+	return id
 }
 
 // eventOf returns the event that brought a version, or -1 if it was none.
@@ -147,4 +160,12 @@ func (s *script) eventOf(version string) int {
 		return -1
 	}
 	return v
+}
+
+// versionOf is the version that an event has brought, or the one of an object that none has.
+func (s *script) versionOf(event int32) string {
+	if event < 0 {
+		return versionBefore
+	}
+	return s.events[event].version
 }

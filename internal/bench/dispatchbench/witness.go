@@ -2,7 +2,6 @@ package dispatchbench
 
 import (
 	"fmt"
-	"strings"
 
 	"orrery/internal/bench"
 )
@@ -63,7 +62,7 @@ func (w *witness) OnUpdate(oldVersion string, id Identity) {
 		return
 	}
 	object := w.script.events[i].object
-	if before := int32(w.script.eventOf(oldVersion)); !w.known[object] || before != w.told[object] {
+	if !w.known[object] || oldVersion != w.script.versionOf(w.told[object]) {
 		w.wrong("an update from the state that was told before", id, "from version "+oldVersion)
 	}
 	w.follows(i, id, Modified)
@@ -106,15 +105,10 @@ func (w *witness) begin(id Identity) int {
 	if w.observe != nil {
 		w.observe(i)
 	}
-	if key := w.script.keys[w.script.events[i].object]; !isKey(key, id.Namespace, id.Name) {
-		w.wrong("the object of the event", id, "event of "+key)
+	if name := &w.script.names[w.script.events[i].object]; id.Name != name.Name || id.Namespace != name.Namespace {
+		w.wrong("the object of the event", id, "event of "+name.Namespace+"/"+name.Name)
 	}
 	return i
-}
-
-// isKey tells whether the key is "namespace/name", without putting it together.
-func isKey(key, namespace, name string) bool {
-	return len(key) == len(namespace)+1+len(name) && strings.HasPrefix(key, namespace) && strings.HasSuffix(key, name)
 }
 
 // follows checks that no event of the object is missing before this one, and that it is what it was.
