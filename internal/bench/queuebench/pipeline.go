@@ -21,6 +21,10 @@ const (
 // when the queue is empty. Each worker counts the keys that it got and sums up their hashes; together these are proven
 // to be those of all keys, once each. Equal on both sides: producers, workers, keys and their order, and a queue that is
 // new and has not grown yet. A queue that takes and gives many keys at a time (Batcher) does so, 32 at a time.
+//
+// The limit: a queue with one lock uses one processor. With batches hardly anybody waits for the lock any more; of some
+// 110 ns of processor time a key, 70 go into adding it (hash, a cache miss in a table of 16 MiB, new memory), 45 into
+// taking it out and giving it back. What is left are misses and memory, not hand-overs.
 func Pipeline(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	n := effort.Of(1_000_000, 200_000)
 	keys := load.NewKeys(n, load.Uniform, 1).All()
