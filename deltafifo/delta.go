@@ -80,6 +80,8 @@ type record[T any] struct {
 	deltas Deltas[T]
 	// initial: the key belongs to the initial population and was not processed yet.
 	initial bool
+	// listedAt is the place in the list from which the record was made; see follower.
+	listedAt int32
 	// first is where the first delta lives, so that the common record, a key with a single
 	// delta, is one allocation. It belongs to whoever holds deltas: records are not reused.
 	first [1]Delta[T]

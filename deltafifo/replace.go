@@ -55,7 +55,9 @@ func (f *DeltaFIFO[T]) lineUp(items []T) (*line[T], error) {
 			twice.append(d)
 			continue
 		}
-		incoming.push(newRecord(key, d))
+		r := newRecord(key, d)
+		r.listedAt = int32(incoming.len())
+		incoming.push(r)
 	}
 	return incoming, nil
 }
@@ -73,8 +75,9 @@ func (f *DeltaFIFO[T]) buryKnown(incoming *line[T]) {
 	if f.known == nil {
 		return
 	}
+	listed := follower[T]{line: incoming, order: incoming.order}
 	for _, key := range f.known.ListKeys() {
-		if incoming.get(key) == nil {
+		if !listed.has(key) {
 			lastSeen, _ := f.known.GetByKey(key)
 			incoming.push(newRecord(key, tombstone(key, lastSeen)))
 		}
