@@ -57,7 +57,7 @@ func (r *headReader) readJSON(data []byte) (head *api.PartialObjectMetadata, n i
 	if err := r.object(); err != nil {
 		return nil, 0, err
 	}
-	r.text.finish(&r.memory)
+	r.text.finish()
 	r.head = nil
 	return head, r.at.pos, nil
 }

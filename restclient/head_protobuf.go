@@ -18,16 +18,18 @@ func (r *headReader) readProtobuf(kind api.TypeMeta, message []byte) (*api.Parti
 	r.text.reset()
 	head := &api.PartialObjectMetadata{TypeMeta: kind}
 	r.head = head
-	err := forEachField(message, func(number protowire.Number, value []byte, _ uint64) error {
-		if number == 1 {
-			return r.metadataMessage(value)
+	f := fields{rest: message}
+	for f.next() {
+		if f.number == 1 {
+			if err := r.metadataMessage(f.value); err != nil {
+				return nil, err
+			}
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	r.text.finish(&r.memory)
+	if f.err != nil {
+		return nil, f.err
+	}
+	r.text.finish()
 	r.head = nil
 	return head, nil
 }
@@ -38,33 +40,29 @@ var errNotText = errors.New("a text that is not UTF-8")
 // (other writers may mix them, then the last row counts).
 func (r *headReader) metadataMessage(message []byte) error {
 	meta := &r.head.ObjectMeta
-	for len(message) > 0 {
-		number, value, n, size, err := consumeField(message)
-		if err != nil {
-			return err
+	f := fields{rest: message}
+	for {
+		before := f.rest
+		if !f.next() {
+			return f.err
 		}
-		switch number {
+		var err error
+		switch f.number {
 		case 11:
-			size = rowLength(message, number)
-			err = r.mapMessages(message[:size], &meta.Labels, &r.memory.labels)
+			err = r.mapMessages(f.row(before), &meta.Labels, &r.memory.labels)
 		case 12:
-			size = rowLength(message, number)
-			err = r.mapMessages(message[:size], &meta.Annotations, &r.memory.annotations)
+			err = r.mapMessages(f.row(before), &meta.Annotations, &r.memory.annotations)
 		case 13:
-			size = rowLength(message, number)
-			err = r.ownerMessages(message[:size])
+			err = r.ownerMessages(f.row(before))
 		case 17:
-			size = rowLength(message, number)
-			err = r.managedMessages(message[:size])
+			err = r.managedMessages(f.row(before))
 		default:
-			err = r.simpleField(meta, number, value, n)
+			err = r.simpleField(meta, f.number, f.value, f.n)
 		}
 		if err != nil {
 			return err
 		}
-		message = message[size:]
 	}
-	return nil
 }
 
 func (r *headReader) simpleField(meta *api.ObjectMeta, number protowire.Number, value []byte, n uint64) (err error) {
@@ -108,67 +106,34 @@ func (r *headReader) ownText(into *string, value []byte) error {
 	return nil
 }
 
-// consumeField reads a field and returns its size with the tag.
-func consumeField(message []byte) (number protowire.Number, value []byte, n uint64, size int, err error) {
-	number, kind, tag := protowire.ConsumeTag(message)
-	if tag < 0 {
-		return 0, nil, 0, 0, protowire.ParseError(tag)
-	}
-	switch kind {
-	case protowire.BytesType:
-		value, size = protowire.ConsumeBytes(message[tag:])
-	case protowire.VarintType:
-		n, size = protowire.ConsumeVarint(message[tag:])
-	default:
-		size = protowire.ConsumeFieldValue(number, kind, message[tag:])
-	}
-	if size < 0 {
-		return 0, nil, 0, 0, protowire.ParseError(size)
-	}
-	return number, value, n, tag + size, nil
-}
-
-// rowLength returns the length of the fields of that number at the beginning of the message, the first of which is known
-// to be in order.
-func rowLength(message []byte, number protowire.Number) int {
-	length := 0
-	for length < len(message) {
-		next, _, _, size, err := consumeField(message[length:])
-		if err != nil || next != number {
-			break
-		}
-		length += size
-	}
-	return length
-}
-
 func (r *headReader) mapMessages(row []byte, into *map[string]string, memory *recent[map[string]string]) error {
 	if known, ok := memory.same(row); ok {
 		*into = known
 		return nil
 	}
 	from := len(r.text.pairs)
-	err := forEachField(row, func(_ protowire.Number, entry []byte, _ uint64) error {
+	f := fields{rest: row}
+	for f.next() {
 		var key, value []byte
-		err := forEachField(entry, func(number protowire.Number, text []byte, _ uint64) error {
-			switch number {
+		entry := fields{rest: f.value}
+		for entry.next() {
+			switch entry.number {
 			case 1:
-				key = text
+				key = entry.value
 			case 2:
-				value = text
+				value = entry.value
 			}
-			return nil
-		})
-		if err == nil && !(utf8.Valid(key) && utf8.Valid(value)) {
-			err = errNotText
 		}
-		if err == nil {
-			r.text.addPair(r.memory.word(key), value)
+		if entry.err != nil {
+			return entry.err
 		}
-		return err
-	})
+		if !utf8.Valid(key) || !utf8.Valid(value) {
+			return errNotText
+		}
+		r.text.addPair(r.memory.word(key), value)
+	}
 	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, row})
-	return err
+	return f.err
 }
 
 func (r *headReader) ownerMessages(row []byte) error {
@@ -177,52 +142,56 @@ func (r *headReader) ownerMessages(row []byte) error {
 		return nil
 	}
 	var owners []api.OwnerReference
-	err := forEachField(row, func(_ protowire.Number, message []byte, _ uint64) error {
-		owner, err := readOwner(message)
+	f := fields{rest: row}
+	for f.next() {
+		owner, err := readOwner(f.value)
+		if err != nil {
+			return err
+		}
 		owners = append(owners, owner)
-		return err
-	})
-	if err == nil {
-		r.head.OwnerReferences = owners
-		r.memory.owners.put(row, owners)
 	}
-	return err
+	r.head.OwnerReferences = owners
+	r.memory.owners.put(row, owners)
+	return f.err
 }
 
 func readOwner(message []byte) (owner api.OwnerReference, err error) {
-	err = forEachField(message, func(number protowire.Number, value []byte, n uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 1:
-			owner.Kind = string(value)
+			owner.Kind = string(f.value)
 		case 3:
-			owner.Name = string(value)
+			owner.Name = string(f.value)
 		case 4:
-			owner.UID = string(value)
+			owner.UID = string(f.value)
 		case 5:
-			owner.APIVersion = string(value)
+			owner.APIVersion = string(f.value)
 		case 6:
-			owner.Controller = new(n != 0)
+			owner.Controller = new(f.n != 0)
 		case 7:
-			owner.BlockOwnerDeletion = new(n != 0)
+			owner.BlockOwnerDeletion = new(f.n != 0)
 		}
-		return nil
-	})
-	return owner, err
+	}
+	return owner, f.err
 }
 
 // managedMessages makes of the entries the JSON text that the server would have sent in their place: that takes as long as
 // copying, since what is large in them, the fields, is JSON already.
 func (r *headReader) managedMessages(row []byte) error {
 	r.json = append(r.json[:0], '[')
-	err := forEachField(row, func(_ protowire.Number, message []byte, _ uint64) (err error) {
+	f := fields{rest: row}
+	for f.next() {
 		if len(r.json) > 1 {
 			r.json = append(r.json, ',')
 		}
-		r.json, err = appendManagedEntry(r.json, message)
-		return err
-	})
-	if err != nil {
-		return err
+		var err error
+		if r.json, err = appendManagedEntry(r.json, f.value); err != nil {
+			return err
+		}
+	}
+	if f.err != nil {
+		return f.err
 	}
 	r.json = append(r.json, ']')
 	form, own, n := r.memory.managed.Match(r.json)
@@ -246,24 +215,23 @@ var errManagedFields = errors.New("managed fields that are not JSON")
 func appendManagedEntry(b, message []byte) ([]byte, error) {
 	var texts [9][]byte // by number of the field
 	var moment []byte
-	err := forEachField(message, func(number protowire.Number, value []byte, _ uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 4:
-			moment = value
+			moment = f.value
 		case 7:
-			return forEachField(value, func(number protowire.Number, raw []byte, _ uint64) error {
-				if number == 1 {
-					texts[7] = raw
-				}
-				return nil
-			})
+			raw, err := readRaw(f.value)
+			if err != nil {
+				return b, err
+			}
+			texts[7] = raw
 		case 1, 2, 3, 6, 8:
-			texts[number] = value
+			texts[f.number] = f.value
 		}
-		return nil
-	})
-	if err != nil {
-		return b, err
+	}
+	if f.err != nil {
+		return b, f.err
 	}
 	b = append(b, '{')
 	first := len(b)
@@ -308,18 +276,21 @@ func appendTextField(b []byte, first int, name string, text []byte) []byte {
 
 // readTime reads a Timestamp. Kubernetes has whole seconds.
 func readTime(message []byte) (api.Time, error) {
+	if len(message) == 0 {
+		return api.Time{}, nil
+	}
 	var seconds, nanos int64
-	err := forEachField(message, func(number protowire.Number, _ []byte, n uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 1:
-			seconds = int64(n)
+			seconds = int64(f.n)
 		case 2:
-			nanos = int64(int32(n))
+			nanos = int64(int32(f.n))
 		}
-		return nil
-	})
-	if err != nil || len(message) == 0 {
-		return api.Time{}, err
+	}
+	if f.err != nil {
+		return api.Time{}, f.err
 	}
 	// What JSON can express.
 	if seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > math.MaxInt32 {

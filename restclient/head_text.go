@@ -30,9 +30,10 @@ type textPart struct {
 
 // textPair is an entry of a map. Its value is known already, or is in the buffer.
 type textPair struct {
-	key, value string
-	from, to   int
-	own        bool
+	key      *word
+	value    string
+	from, to int
+	own      bool
 }
 
 // textMap is a map that is to be made of pairs.
@@ -46,6 +47,7 @@ type textMap struct {
 func (t *headText) reset() {
 	clear(t.parts) // so that no object is kept alive by this
 	clear(t.maps)
+	clear(t.pairs)
 	t.buffer, t.parts, t.pairs, t.maps = t.buffer[:0], t.parts[:0], t.pairs[:0], t.maps[:0]
 	t.form, t.managed = nil, nil
 }
@@ -71,12 +73,12 @@ func (t *headText) addPrefix(into *string, text []byte) {
 // addPair notes an entry of a map. Values that the key had before are shared.
 func (t *headText) addPair(key *word, value []byte) {
 	if key.value == string(value) {
-		t.pairs = append(t.pairs, textPair{key: key.text, value: key.value})
+		t.pairs = append(t.pairs, textPair{key: key, value: key.value})
 		return
 	}
 	from := len(t.buffer)
 	t.buffer = append(t.buffer, value...)
-	t.pairs = append(t.pairs, textPair{key: key.text, from: from, to: len(t.buffer), own: true})
+	t.pairs = append(t.pairs, textPair{key: key, from: from, to: len(t.buffer), own: true})
 }
 
 // addManaged notes what managed fields of that form have of their own.
@@ -87,7 +89,7 @@ func (t *headText) addManaged(into *api.ManagedFields, form *api.ManagedFieldsFo
 }
 
 // finish fills in all fields.
-func (t *headText) finish(m *headMemory) {
+func (t *headText) finish() {
 	text := string(t.buffer)
 	for _, p := range t.parts {
 		*p.into = text[p.from:p.to]
@@ -97,11 +99,11 @@ func (t *headText) finish(m *headMemory) {
 		for _, p := range t.pairs[made.from:made.to] {
 			if p.own {
 				p.value = text[p.from:p.to]
-				if w := m.words[p.key]; w != nil && len(p.value) <= maxWord {
-					w.value = p.value
+				if len(p.value) <= maxWord {
+					p.key.value = p.value
 				}
 			}
-			entries[p.key] = p.value
+			entries[p.key.text] = p.value
 		}
 		*made.into = entries
 		made.memory.put(made.raw, entries)

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"orrery/restclient/api"
 )
 
@@ -33,72 +31,44 @@ var (
 	errKindAfterObject = errors.New("protobuf that names the kind of an object after the object")
 )
 
-// forEachField calls field for each field of a message: value holds the bytes of a field that has bytes, number that of
-// one that is a number.
-func forEachField(message []byte, field func(number protowire.Number, value []byte, n uint64) error) error {
-	for len(message) > 0 {
-		number, kind, size := protowire.ConsumeTag(message)
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		message = message[size:]
-		var value []byte
-		var n uint64
-		switch kind {
-		case protowire.BytesType:
-			value, size = protowire.ConsumeBytes(message)
-		case protowire.VarintType:
-			n, size = protowire.ConsumeVarint(message)
-		default:
-			size = protowire.ConsumeFieldValue(number, kind, message)
-		}
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		message = message[size:]
-		if err := field(number, value, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // openEnvelope takes a whole envelope apart.
 func openEnvelope(data []byte) (kind api.TypeMeta, message []byte, err error) {
 	data, ok := bytes.CutPrefix(data, []byte(protobufMagic))
 	if !ok {
 		return kind, nil, errNoMagic
 	}
-	err = forEachField(data, func(number protowire.Number, value []byte, _ uint64) (err error) {
-		switch number {
+	f := fields{rest: data}
+	for f.next() {
+		switch f.number {
 		case 1:
-			kind, err = readTypeMeta(value)
+			if kind, err = readTypeMeta(f.value); err != nil {
+				return kind, nil, err
+			}
 		case 2:
-			message = value
+			message = f.value
 		case 3:
-			if len(value) > 0 {
-				err = errEncodedContent
+			if len(f.value) > 0 {
+				return kind, nil, errEncodedContent
 			}
 		}
-		return err
-	})
-	return kind, message, err
+	}
+	return kind, message, f.err
 }
 
 func readTypeMeta(message []byte) (kind api.TypeMeta, err error) {
-	err = forEachField(message, func(number protowire.Number, value []byte, _ uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 1:
-			kind.APIVersion = string(value)
+			kind.APIVersion = string(f.value)
 		case 2:
-			kind.Kind = string(value)
+			kind.Kind = string(f.value)
 		}
-		return nil
-	})
+	}
 	if kind.Kind == partialKind {
 		kind = partialTypeMeta
 	}
-	return kind, err
+	return kind, f.err
 }
 
 var partialTypeMeta = api.TypeMeta{Kind: partialKind, APIVersion: partialAPIVersion}
@@ -124,78 +94,80 @@ var errStatusForObject = errors.New("a Status where an object should be")
 var errNotAsked = errors.New("an answer in protobuf to a request that did not ask for it")
 
 func readListMeta(message []byte) (meta api.ListMeta, err error) {
-	err = forEachField(message, func(number protowire.Number, value []byte, n uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 2:
-			meta.ResourceVersion = string(value)
+			meta.ResourceVersion = string(f.value)
 		case 3:
-			meta.Continue = string(value)
+			meta.Continue = string(f.value)
 		case 4:
-			meta.RemainingItemCount = new(int64(n))
+			meta.RemainingItemCount = new(int64(f.n))
 		}
-		return nil
-	})
-	return meta, err
+	}
+	return meta, f.err
 }
 
 // readStatus reads a Status.
 func readStatus(kind api.TypeMeta, message []byte) (status api.Status, err error) {
 	status.TypeMeta = kind
-	err = forEachField(message, func(number protowire.Number, value []byte, n uint64) (err error) {
-		switch number {
+	f := fields{rest: message}
+	for err == nil && f.next() {
+		switch f.number {
 		case 1:
-			status.ListMeta, err = readListMeta(value)
+			status.ListMeta, err = readListMeta(f.value)
 		case 2:
-			status.Status = string(value)
+			status.Status = string(f.value)
 		case 3:
-			status.Message = string(value)
+			status.Message = string(f.value)
 		case 4:
-			status.Reason = api.StatusReason(value)
+			status.Reason = api.StatusReason(f.value)
 		case 5:
-			status.Details, err = readStatusDetails(value)
+			status.Details, err = readStatusDetails(f.value)
 		case 6:
-			status.Code = int(int32(n))
+			status.Code = int(int32(f.n))
 		}
-		return err
-	})
-	return status, err
+	}
+	return status, errors.Join(err, f.err)
 }
 
 func readStatusDetails(message []byte) (*api.StatusDetails, error) {
 	details := &api.StatusDetails{}
-	err := forEachField(message, func(number protowire.Number, value []byte, n uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 1:
-			details.Name = string(value)
+			details.Name = string(f.value)
 		case 2:
-			details.Group = string(value)
+			details.Group = string(f.value)
 		case 3:
-			details.Kind = string(value)
+			details.Kind = string(f.value)
 		case 4:
-			cause, err := readStatusCause(value)
+			cause, err := readStatusCause(f.value)
+			if err != nil {
+				return details, err
+			}
 			details.Causes = append(details.Causes, cause)
-			return err
 		case 5:
-			details.RetryAfterSeconds = int(int32(n))
+			details.RetryAfterSeconds = int(int32(f.n))
 		case 6:
-			details.UID = string(value)
+			details.UID = string(f.value)
 		}
-		return nil
-	})
-	return details, err
+	}
+	return details, f.err
 }
 
 func readStatusCause(message []byte) (cause api.StatusCause, err error) {
-	err = forEachField(message, func(number protowire.Number, value []byte, _ uint64) error {
-		switch number {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
 		case 1:
-			cause.Type = api.CauseType(value)
+			cause.Type = api.CauseType(f.value)
 		case 2:
-			cause.Message = string(value)
+			cause.Message = string(f.value)
 		case 3:
-			cause.Field = string(value)
+			cause.Field = string(f.value)
 		}
-		return nil
-	})
-	return cause, err
+	}
+	return cause, f.err
 }

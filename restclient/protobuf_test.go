@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -347,10 +348,14 @@ func FuzzWatchProtobuf(f *testing.F) {
 	})
 }
 
-// A reference: protobuf's own arithmetic for the row of entries that a map consists of.
-func TestRowLength(t *testing.T) {
-	row := text(text(nil, 11, "a"), 11, "b")
-	assert.Equal(t, len(row), rowLength(append(row[:len(row):len(row)], text(nil, 12, "c")...), 11))
-	assert.Equal(t, len(row), rowLength(row, 11))
-	assert.Equal(t, len(row), rowLength(append(row[:len(row):len(row)], 0xff), 11), "what is broken is found when it is its turn")
+func TestRowsOfFields(t *testing.T) {
+	row := text(text(nil, 11, "a"), 11, strings.Repeat("b", 200))
+	for name, after := range map[string][]byte{"another field": text(nil, 12, "c"), "nothing": nil, "something broken": {0xff}} {
+		f := fields{rest: append(row[:len(row):len(row)], after...)}
+		before := f.rest
+		require.True(t, f.next(), name)
+		assert.Equal(t, row, f.row(before), name)
+		assert.Equal(t, name == "another field", f.next(), name)
+		assert.Equal(t, name == "something broken", f.err != nil, name+": it is found when it is its turn")
+	}
 }

@@ -3,8 +3,6 @@ package restclient
 import (
 	"encoding/binary"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"orrery/restclient/api"
 )
 
@@ -43,21 +41,29 @@ func (d *eventDecoder[T]) nextProtobuf() (event api.WatchEvent[T], size int, err
 }
 
 func readWatchEvent(frame []byte) (kind api.WatchEventType, object []byte, err error) {
-	err = forEachField(frame, func(number protowire.Number, value []byte, _ uint64) error {
-		switch number {
+	event := fields{rest: frame}
+	for event.next() {
+		switch event.number {
 		case 1:
-			kind = eventTypeOf(value)
-		case 2: // a RawExtension
-			return forEachField(value, func(number protowire.Number, raw []byte, _ uint64) error {
-				if number == 1 {
-					object = raw
-				}
-				return nil
-			})
+			kind = eventTypeOf(event.value)
+		case 2:
+			if object, err = readRaw(event.value); err != nil {
+				return kind, nil, err
+			}
 		}
-		return nil
-	})
-	return kind, object, err
+	}
+	return kind, object, event.err
+}
+
+// readRaw reads a message whose field 1 is the bytes of something else: a RawExtension, a FieldsV1.
+func readRaw(message []byte) (raw []byte, err error) {
+	f := fields{rest: message}
+	for f.next() {
+		if f.number == 1 {
+			raw = f.value
+		}
+	}
+	return raw, f.err
 }
 
 // fillProtobuf decodes the object according to the type of the event.
