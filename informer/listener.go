@@ -216,7 +216,6 @@ func (l *listener[T]) deliver(n *notification[T]) {
 // each panic uses up an event.
 func (l *listener[T]) call(n *notification[T]) {
 	l.current = n
-	defer func() { l.current = nil }() // it is part of a batch, which it would keep
 	defer wait.HandleCrash(l.onPanic)
 	switch n.kind {
 	case EventAdd:
@@ -226,6 +225,7 @@ func (l *listener[T]) call(n *notification[T]) {
 	case EventDelete:
 		l.handler.OnDelete(DeletedObject[T]{Key: n.key, Object: n.obj, FinalStateUnknown: n.finalStateUnknown})
 	}
+	l.current = nil // it is part of a batch, which it would keep
 }
 
 func (l *listener[T]) panicked(_ context.Context, p *wait.Panic) {
@@ -233,6 +233,7 @@ func (l *listener[T]) panicked(_ context.Context, p *wait.Panic) {
 	if l.trace != nil && l.trace.HandlerPanicked != nil {
 		l.trace.HandlerPanicked(l.registration.info, l.current.kind, l.current.key, p.Value)
 	}
+	l.current = nil
 }
 
 func (l *listener[T]) synced() {

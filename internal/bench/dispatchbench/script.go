@@ -127,9 +127,6 @@ func (s *script) link() {
 	}
 }
 
-// mark is the number of the object that ends phases.
-func (s *script) mark() int { return len(s.keys) - 1 }
-
 // identity is that of the state which event i brings.
 func (s *script) identity(i int) Identity {
 	return s.identityOf(int(s.events[i].object), s.events[i].version)
