@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Breach is a record that is not even half as good as its target.
+// Breach is a record that is not even half as good as its target, or as what is possible.
 type Breach struct {
 	// Name of the measure.
 	Name string
@@ -34,7 +34,11 @@ func Broken(measures []Measure, records []Record) []Breach {
 		if r.TargetKind == Value {
 			text = fmt.Sprintf("%s: it is %s", r.Name, human(r.Ours, r.Unit))
 		}
-		broken = append(broken, Breach{Name: r.Name, Text: fmt.Sprintf("%s, and half of the target would be %s", text, wanted(limit))})
+		half := "half of the target"
+		if m.Reached != 0 {
+			half = "half of what was possible"
+		}
+		broken = append(broken, Breach{Name: r.Name, Text: fmt.Sprintf("%s, and %s would be %s", text, half, wanted(limit))})
 	}
 	return broken
 }

@@ -23,6 +23,9 @@ type Measure struct {
 	// Kind says what Target is a bound of.
 	Kind   TargetKind
 	Target float64
+	// Reached is what has been reached of a target that is out of reach, for a reason that texts/ gives. The guard is half as
+	// good as that then.
+	Reached float64
 	// Grain is what figures are rounded to. Counts of allocations need it: the runtime allocates a little on its own.
 	Grain float64
 	// Quick measures are part of the guard that runs with every change.
@@ -70,14 +73,18 @@ func (m Measure) reached(got, bound float64) bool {
 	return got <= bound
 }
 
-// guard returns the bound that a change must not break: half as good as the target.
+// guard returns the bound that a change must not break: half as good as the target, or as what is possible.
 func (m Measure) guard() float64 {
+	possible := m.Target
+	if m.Reached != 0 {
+		possible = m.Reached
+	}
 	switch {
 	case m.Better == bench.Higher:
-		return m.Target / 2
-	case m.Target == 0:
+		return possible / 2
+	case possible == 0:
 		return 0.5 // of an allocation
 	default:
-		return m.Target * 2
+		return possible * 2
 	}
 }

@@ -4,9 +4,9 @@ package compare
 // its scenario for both sides, an entry here, and a section in texts/.
 func Measures() []Measure {
 	return []Measure{
-		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).quick(),
+		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).outOfReach(0.45).quick(),
 		value("queue/cycle allocs/op", "queue: Add, Get, Done: allocations", "allocs/op", 0).grain(0.01).quick(),
-		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).quick(),
+		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).outOfReach(0.4).quick(),
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4).quick(),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.25).quick(),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
@@ -54,7 +54,7 @@ func Extras() []Measure {
 		ratio("dispatch/idle asleep p50", "one event, everything asleep: p50", "ns", 0).shown(),
 		ratio("dispatch/idle asleep p99", "one event, everything asleep: p99", "ns", 0).shown(),
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
-		ratio("dispatch/stalled-default-metadata live MiB", "500k updates of metadata, stalled handler", "MiB", 0).shown(),
+		ratio("dispatch/stalled-default-metadata live MiB", "100k updates of metadata, stalled handler", "MiB", 0).shown(),
 		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
 		ratio("sync/protobuf wall s", "sync of 100k pods, protobuf: time", "s", 0).shown(),
 		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown(),

@@ -95,6 +95,8 @@ func TestTheGuard(t *testing.T) {
 	lower, atLeast, none := cycle(), cycle(), cycle()
 	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
 	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
+	far := cycle()
+	far.Name, far.Reached = "far ns/op", 0.4
 	for name, c := range map[string]struct {
 		measure compare.Measure
 		ours    float64 // divided by 1 it is the ratio as well
@@ -105,6 +107,8 @@ func TestTheGuard(t *testing.T) {
 		"broken":          {lower, 0.51, "queue/cycle ns/op: the ratio is 0.51, and half of the target would be ≤ 0.50"},
 		"more is better":  {atLeast, 500, ""},
 		"more is broken":  {atLeast, 499, "store writes/s: the ratio is 499, and half of the target would be ≥ 500"},
+		"out of reach":    {far, 0.8, ""},
+		"far out":         {far, 0.81, "far ns/op: the ratio is 0.81, and half of what was possible would be ≤ 0.80"},
 		"half of nothing": {none, 0.5, ""},
 		"one allocation":  {none, 1, "queue allocs/op: it is 1 ns, and half of the target would be ≤ 0.5 ns"},
 	} {
@@ -112,13 +116,13 @@ func TestTheGuard(t *testing.T) {
 			Name: c.measure.Name, Unit: c.measure.Unit, Ours: c.ours, Theirs: 1, Ratio: c.ours,
 			Better: c.measure.Better, Target: c.measure.Target, TargetKind: c.measure.Kind,
 		}
-		breaches := compare.Broken([]compare.Measure{lower, atLeast, none}, []compare.Record{record})
+		breaches := compare.Broken([]compare.Measure{lower, atLeast, none, far}, []compare.Record{record})
 		if c.want == "" {
 			assert.Empty(t, breaches, name)
 			continue
 		}
 		require.Len(t, breaches, 1, name)
 		assert.Equal(t, c.want, breaches[0].Text)
-		assert.True(t, slices.Contains([]string{lower.Name, atLeast.Name, none.Name}, breaches[0].Name))
+		assert.True(t, slices.Contains([]string{lower.Name, atLeast.Name, none.Name, far.Name}, breaches[0].Name))
 	}
 }
