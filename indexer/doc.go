@@ -40,8 +40,15 @@
 //     from keys to records, and in each index from values to buckets;
 //   - lists (list.go), one of all objects and one in each bucket, cut into
 //     chunks of 64. A reader asks for a snapshot; the writer then leaves what
-//     it has alone and copies a chunk the first time it writes to it. Without
-//     readers it writes in place and copies nothing.
+//     it has alone, and copies a chunk when it writes to it, or, in a long
+//     list, notes its writes down beside the chunks (view.go). Without readers
+//     it writes in place and copies nothing.
+//
+// Most of what a write costs is waiting for the memory, as in any store of many
+// objects: what is known of this one was last looked at 100,000 events ago. So
+// the slots of the table lie in cache lines with a tag each (group.go), a
+// record has in it what is compared and what is changed (record.go), and a
+// write asks for the record before it does anything else (write.go).
 //
 // The writer never waits for a reader, however slow. The price is memory: an
 // object is held by the record, by the list of all objects and by each bucket
