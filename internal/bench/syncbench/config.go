@@ -31,7 +31,7 @@ type Config struct {
 	// Objects is the number of pods. Default: 100,000.
 	Objects int
 	// ObjectSize is the size in bytes of a pod (of its head, if it is metadata that is asked for) in JSON. It is reached
-	// with an annotation, so it cannot be less than a pod has anyway. 0: whatever a pod has, about 2.4 kB.
+	// with an annotation, so it cannot be less than a pod has anyway. 0: whatever a pod has, about 2.7 kB.
 	ObjectSize int
 	// Format of the server's answers. Default: JSON. Typed pods are JSON always.
 	Format Format

@@ -11,8 +11,7 @@
 //	Generator ──> bytes ── HTTP, no TLS ──> client ──> reflector ──> queue ──> store, handler
 //
 // The pods are asked for as metadata (PartialObjectMetadata), the way of controllers that need no more: garbage
-// collector, namespace controller, ownership. Managed fields are included, as a real server includes them; they are most
-// of what travels. A pod's head is about 2.4 kB of JSON.
+// collector, namespace controller, ownership. Managed fields are included, as a real server includes them. A pod's head is about 2.7 kB of JSON, half of it managed fields, or 2.1 kB of protobuf.
 //
 // What the server does is what kube-apiserver 1.36 does, with one exception. A list at resource version "0" is answered
 // as a whole, whatever limit was asked for, as from the watch cache; encoding is negotiated; watches stay open and carry

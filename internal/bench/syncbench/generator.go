@@ -20,7 +20,7 @@ const firstCreated = 1_767_600_000
 // in the order in which a server lists them. The heads are put together as kube-apiserver shows them for such pods:
 //
 //   - four labels, the same for all pods of a deployment, and two more in every third deployment;
-//   - three annotations of the network plugin that differ in each pod, three of the deployment's;
+//   - two annotations of the network plugin that differ in each pod, two of the deployment's;
 //   - one owner, the replica set;
 //   - managed fields of kube-controller-manager, the plugin and kubelet, with the times of each pod, the replica set's
 //     UID, the pod's address, and the names of containers, variables and volumes of the deployment.
@@ -65,7 +65,6 @@ func (g *Generator) Next() (Pod, bool) {
 		Labels: d.labels, Annotations: map[string]string{
 			"cni.projectcalico.org/containerID": g.hex(64),
 			"cni.projectcalico.org/podIP":       ip + "/32",
-			"cni.projectcalico.org/podIPs":      ip + "/32",
 		},
 		Owners: []Owner{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: true, BlockOwnerDeletion: true}},
 		Managers: []Manager{
@@ -99,21 +98,19 @@ func (g *Generator) newDeployment(number int) deployment {
 	d.annotations = map[string]string{
 		"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
 		"prometheus.io/port":                strconv.Itoa(8000 + number%10),
-		"prometheus.io/scrape":              "true",
 	}
-	d.controllerFields = controllerFields(d, 2+number%3)
-	d.pluginFields = `{"f:metadata":{"f:annotations":{"f:cni.projectcalico.org/containerID":{},"f:cni.projectcalico.org/podIP":{},"f:cni.projectcalico.org/podIPs":{}}}}`
-	d.statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}}},` +
+	d.controllerFields = controllerFields(d, number%3)
+	d.pluginFields = `{"f:metadata":{"f:annotations":{"f:cni.projectcalico.org/containerID":{},"f:cni.projectcalico.org/podIP":{}}}}`
+	d.statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
 		`"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:observedGeneration":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-ADDRESS\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
 	return d
 }
 
-// controllerFields is what the replica set controller owns of a pod with that many variables in its environment.
+// controllerFields is what the replica set controller owns of a pod with that many variables in its environment (and a container's usual fields).
 func controllerFields(d deployment, variables int) string {
 	var b strings.Builder
-	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{},"f:prometheus.io/scrape":{}},"f:generateName":{},"f:labels":{".":{}`)
+	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{}},"f:generateName":{},"f:labels":{".":{}`)
 	for _, key := range sortedKeys(d.labels) {
 		fmt.Fprintf(&b, `,"f:%s":{}`, key)
 	}
@@ -121,8 +118,7 @@ func controllerFields(d deployment, variables int) string {
 	for i := range variables {
 		fmt.Fprintf(&b, `,"k:{\"name\":\"%s_%d\"}":{".":{},"f:name":{},"f:value":{}}`, strings.ToUpper(d.name), i)
 	}
-	b.WriteString(`},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:protocol":{}}},` +
-		`"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},` +
+	b.WriteString(`},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},` +
 		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}`)
 	return b.String()
 }

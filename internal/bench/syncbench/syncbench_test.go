@@ -371,3 +371,26 @@ func TestBookmarks(t *testing.T) {
 		}
 	}
 }
+
+// What this project's client asks for by default: a stream first, and as the server refuses that, a list.
+func TestWhatOrreryAsksFor(t *testing.T) {
+	pods := newStore(Config{Objects: 5}.withDefaults())
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		query.Del("timeoutSeconds")
+		asked <- query.Encode()
+		pods.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	informer, err := Orrery().Start(Target{URL: server.URL})
+	require.NoError(t, err)
+	defer informer.Stop()
+	for _, want := range []string{
+		"allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true",
+		"limit=500&resourceVersion=0",
+		"allowWatchBookmarks=true&resourceVersion=900000000&watch=true",
+	} {
+		assert.Equal(t, want, <-asked)
+	}
+}

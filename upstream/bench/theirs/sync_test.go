@@ -1,0 +1,75 @@
+package theirs_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/bench/syncbench"
+	"orrery/upstream/bench/theirs"
+)
+
+func TestMain(m *testing.M) {
+	syncbench.ServeIfAsked()
+	os.Exit(m.Run())
+}
+
+// Both sides have the same pods in their caches, whatever the encoding.
+func TestSyncDoesTheSameWork(t *testing.T) {
+	for name, cfg := range map[string]syncbench.Config{
+		"json": {Objects: 300}, "protobuf": {Objects: 300, Format: syncbench.Protobuf}, "typed": {Objects: 300, Typed: true},
+		"pages": {Objects: 300, PageSize: 100}, "stream": {Objects: 300, Streaming: true, Format: syncbench.Protobuf},
+	} {
+		t.Run(name, func(t *testing.T) {
+			original, err := syncbench.Run(t.Context(), theirs.Sync(), cfg, nil)
+			require.NoError(t, err)
+			ours, err := syncbench.Run(t.Context(), syncbench.Orrery(), cfg, nil)
+			require.NoError(t, err)
+			assert.Equal(t, ours.Proof, original.Proof)
+			assert.Equal(t, "client-go", original.Subject)
+		})
+	}
+}
+
+// The two clients ask the same questions: for a stream first, and as that is refused for a list; in protobuf or JSON.
+func TestSyncAsksForTheSame(t *testing.T) {
+	in, end := io.Pipe()
+	said, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- syncbench.Serve(syncbench.Config{Objects: 3, Format: syncbench.Protobuf}, in, out) }()
+	var hello struct{ URL string }
+	require.NoError(t, json.NewDecoder(said).Decode(&hello))
+	target, err := url.Parse(hello.URL)
+	require.NoError(t, err)
+	ask := func(subject syncbench.Subject) (asked []string) {
+		requests := make(chan string, 10)
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			query.Del("timeoutSeconds")
+			query.Del("timeout")
+			requests <- strings.ReplaceAll(query.Encode(), "watch=1", "watch=true") + " " + r.Header.Get("Accept")
+			proxy.ServeHTTP(w, r)
+		}))
+		defer server.Close()
+		informer, err := subject.Start(syncbench.Target{URL: server.URL})
+		require.NoError(t, err)
+		defer informer.Stop()
+		for range 3 {
+			asked = append(asked, <-requests)
+		}
+		return asked
+	}
+	assert.Equal(t, ask(syncbench.Orrery()), ask(theirs.Sync()))
+	end.Close()
+	assert.NoError(t, <-served)
+}
