@@ -78,11 +78,11 @@
 // # Goroutines
 //
 // The queue starts none. Any number of goroutines may call it. Pop blocks until there is something
-// to tell, the process function of somebody else is done, or the queue is closed and empty; all
-// other methods return without waiting for a consumer. KeyFunc and Transform run in the caller's
-// goroutine outside any lock; the methods of KnownObjects run outside or inside; hooks run inside.
-// Whoever owns the consumer's loop stops it with Close: Pop hands out what is left and then returns
-// [ErrFIFOClosed].
+// to tell, the process function of somebody else is done, or the queue is closed and empty; PopBatch
+// is Pop for many keys, one after the other, at a lower price. All other methods return without
+// waiting for a consumer. KeyFunc and Transform run in the caller's goroutine outside any lock; the
+// methods of KnownObjects run outside or inside; hooks run inside. Whoever owns the consumer's loop
+// stops it with Close: Pop hands out what is left and then returns [ErrFIFOClosed].
 //
 // # Failure
 //

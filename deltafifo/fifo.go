@@ -87,6 +87,7 @@ func (f *DeltaFIFO[T]) enqueue(typ DeltaType, obj T) error {
 		return err
 	}
 	d := Delta[T]{Type: typ, Object: obj}
+	fresh := newRecord(key, d) // which nearly every call needs; allocating it under mu would keep others out
 
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +103,7 @@ func (f *DeltaFIFO[T]) enqueue(typ DeltaType, obj T) error {
 		f.ignoredLocked(key, d)
 		return nil
 	}
-	f.pushLocked(key, d)
+	f.pushLocked(fresh, d)
 	f.wakeLocked()
 	return nil
 }
@@ -136,14 +137,14 @@ func (f *DeltaFIFO[T]) concernsLocked(key string) bool {
 	return exists
 }
 
-// pushLocked adds d to what waits for the key.
-func (f *DeltaFIFO[T]) pushLocked(key string, d Delta[T]) {
-	if r := f.waiting.get(key); r != nil {
+// pushLocked adds d to what waits for its key: to a record that is there, else with the fresh one.
+func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d Delta[T]) {
+	if r := f.waiting.get(fresh.key); r != nil {
 		f.appendLocked(r, d)
 	} else {
-		f.waiting.push(newRecord(key, d))
+		f.waiting.push(fresh)
 	}
-	f.queuedLocked(key, d)
+	f.queuedLocked(fresh.key, d)
 }
 
 // appendLocked adds d to a record that waits.

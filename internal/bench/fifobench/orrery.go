@@ -23,7 +23,7 @@ func Orrery() Subject {
 // Naive is package deltafifo/naive in front of the same store: one lock, held for everything.
 func Naive() Subject {
 	return ours("naive", func(known *indexer.Indexer[object]) deltas {
-		return naive.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})
+		return single{naive.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})}
 	})
 }
 
@@ -46,11 +46,22 @@ func ours(name string, newQueue func(known *indexer.Indexer[object]) deltas) Sub
 type deltas interface {
 	Add(obj object) error
 	Replace(objects []object, resourceVersion string) error
-	Pop(process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (deltafifo.Deltas[object], error)
+	PopBatch(limit int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (keys int, err error)
 	Close()
 }
 
+// single is the naive queue, whose batches are of one key.
+type single struct{ *naive.FIFO[object] }
+
+func (s single) PopBatch(_ int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (int, error) {
+	_, err := s.Pop(process)
+	return 1, err
+}
+
 type queue struct{ deltas }
+
+// batch is how many keys the consumer takes at once, if they are there.
+const batch = 64
 
 func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
 	process := func(_ string, d deltafifo.Deltas[object], _ bool) error {
@@ -60,7 +71,7 @@ func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
 		return nil
 	}
 	return func() error {
-		_, err := q.Pop(process)
+		_, err := q.PopBatch(batch, process)
 		if errors.Is(err, deltafifo.ErrFIFOClosed) {
 			return ErrClosed
 		}

@@ -12,6 +12,7 @@ import (
 type producer[T any] struct {
 	counts  []int // how often each object was added
 	added   int64
+	room    int64 // what added must not reach before the consumer has seen more
 	backlog int64
 	share   int64 // the number of producers, who are taken to be equally fast
 	err     error
@@ -21,11 +22,14 @@ type producer[T any] struct {
 func (p *producer[T]) add(timed context.Context, c *consumer[T], objects []T, picker *load.Picker, meter *bench.Meter) error {
 	for timed.Err() == nil {
 		for range 64 {
-			if err := c.waitFor(timed, (p.added-p.backlog+1)*p.share); err != nil {
-				if timed.Err() != nil {
-					return nil
+			if p.added >= p.room {
+				if err := c.waitFor(timed, (p.added-p.backlog/2)*p.share); err != nil {
+					if timed.Err() != nil {
+						return nil
+					}
+					return err
 				}
-				return err
+				p.room = c.seen.Load()/p.share + p.backlog
 			}
 			key := picker.Next()
 			if err := c.queue.Add(objects[key]); err != nil {

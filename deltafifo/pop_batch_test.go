@@ -1,0 +1,133 @@
+package deltafifo_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/deltafifo/deltafifotest"
+)
+
+// batchOfOne is a queue whose Pop is a PopBatch.
+type batchOfOne struct {
+	*deltafifo.DeltaFIFO[*object]
+}
+
+func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) error) (popped deltafifo.Deltas[*object], err error) {
+	_, err = b.PopBatch(1, func(key string, d deltafifo.Deltas[*object], initial bool) error {
+		popped = d
+		return process(key, d, initial)
+	})
+	return popped, err
+}
+
+// A batch of one is a Pop.
+func TestContractOfPopBatch(t *testing.T) {
+	deltafifotest.Run(t, deltafifotest.Implementation{
+		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return batchOfOne{deltafifo.New(cfg)} },
+	})
+}
+
+func batchQueue(t *testing.T, names ...string) *deltafifo.DeltaFIFO[*object] {
+	t.Helper()
+	f := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc})
+	for _, name := range names {
+		require.NoError(t, f.Add(deltafifotest.Obj(name, 1)))
+	}
+	return f
+}
+
+func TestPopBatchTakesWhatWaits(t *testing.T) {
+	f := batchQueue(t, "a", "b", "c", "d")
+	var told []string
+	process := func(key string, d deltafifo.Deltas[*object], _ bool) error {
+		told = append(told, deltafifotest.DescribeAll(d))
+		if key == "b" && len(told) == 2 {
+			// What comes in meanwhile is in the batch as well.
+			require.NoError(t, f.Update(deltafifotest.Obj("c", 2)))
+			require.NoError(t, f.Add(deltafifotest.Obj("e", 1)))
+			require.NoError(t, f.Update(deltafifotest.Obj("b", 2)))
+		}
+		return nil
+	}
+	n, err := f.PopBatch(2, process)
+	require.NoError(t, err)
+	assert.Equal(t, 2, n)
+	n, err = f.PopBatch(100, process)
+	require.NoError(t, err)
+	assert.Equal(t, 4, n)
+	assert.Equal(t, []string{"Added a@1", "Added b@1", "Added c@1, Updated c@2", "Added d@1", "Added e@1", "Updated b@2"}, told)
+
+	f.Close()
+	n, err = f.PopBatch(100, process)
+	assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
+	assert.Zero(t, n)
+}
+
+func TestPopBatchEndsWithAnError(t *testing.T) {
+	f := batchQueue(t, "a", "b", "c")
+	broken := errors.New("broken")
+	failOn := func(bad string, err error) func(string, deltafifo.Deltas[*object], bool) error {
+		return func(key string, _ deltafifo.Deltas[*object], _ bool) error {
+			if key == bad {
+				return err
+			}
+			return nil
+		}
+	}
+	n, err := f.PopBatch(100, failOn("b", broken))
+	assert.Equal(t, broken, err)
+	assert.Equal(t, 2, n)
+	assert.Equal(t, 1, f.Len(), "c was not taken")
+
+	n, err = f.PopBatch(100, failOn("c", &deltafifo.ErrRequeue{Err: broken}))
+	assert.Equal(t, broken, err)
+	assert.Equal(t, 1, n)
+	assert.Equal(t, 1, f.Len(), "c was put back")
+
+	assert.Panics(t, func() {
+		_, _ = f.PopBatch(100, func(string, deltafifo.Deltas[*object], bool) error { panic("no") })
+	})
+	require.NoError(t, f.Add(deltafifotest.Obj("d", 1)))
+	n, err = f.PopBatch(100, failOn("", nil))
+	assert.NoError(t, err)
+	assert.Equal(t, 1, n, "the queue is usable after a panic, and c counts as processed")
+}
+
+// Another consumer waits until the batch is over, and gets what comes then.
+func TestPopBatchAndAnotherConsumer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := batchQueue(t, "a", "b", "c")
+		waiting, others := make(chan struct{}), make(chan string)
+		go func() {
+			<-waiting
+			for {
+				_, err := f.Pop(func(key string, _ deltafifo.Deltas[*object], _ bool) error {
+					others <- key
+					return nil
+				})
+				if err != nil {
+					close(others)
+					return
+				}
+			}
+		}()
+		n, err := f.PopBatch(2, func(key string, _ deltafifo.Deltas[*object], _ bool) error {
+			if key == "a" {
+				close(waiting)
+				synctest.Wait() // until the other one waits
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 2, n)
+		assert.Equal(t, "c", <-others)
+		f.Close()
+		_, open := <-others
+		assert.False(t, open)
+	})
+}
