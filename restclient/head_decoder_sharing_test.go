@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"unsafe"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -132,6 +133,20 @@ func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 	assert.Less(t, int64(live())-int64(before), int64(100<<10))
 	runtime.KeepAlive(data)
 	runtime.KeepAlive(last)
+}
+
+// A watch on which nothing happens must not keep the last object alive.
+func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
+	r := &headReader{}
+	read := func() weak.Pointer[api.PartialObjectMetadata] {
+		head, _, err := r.readJSON([]byte(fullHead))
+		require.NoError(t, err)
+		return weak.Make(head)
+	}
+	gone := read()
+	runtime.GC()
+	assert.Nil(t, gone.Value())
+	runtime.KeepAlive(r)
 }
 
 // What is remembered is bounded, however different the objects are.

@@ -45,7 +45,7 @@ type textMap struct {
 }
 
 func (t *headText) reset() {
-	clear(t.parts) // so that no object is kept alive by this
+	clear(t.parts)
 	clear(t.maps)
 	clear(t.pairs)
 	t.buffer, t.parts, t.pairs, t.maps = t.buffer[:0], t.parts[:0], t.pairs[:0], t.maps[:0]
@@ -88,7 +88,7 @@ func (t *headText) addManaged(into *api.ManagedFields, form *api.ManagedFieldsFo
 	t.managedEnd = len(t.buffer)
 }
 
-// finish fills in all fields.
+// finish fills in all fields, and forgets the object: an idle watch must not keep the last one alive.
 func (t *headText) finish() {
 	text := string(t.buffer)
 	for _, p := range t.parts {
@@ -111,4 +111,5 @@ func (t *headText) finish() {
 	if t.form != nil {
 		*t.managed = t.form.With(text[t.managedStart:t.managedEnd])
 	}
+	t.reset()
 }
