@@ -16,7 +16,7 @@ func newFailures[K comparable]() failures[K] {
 func (f *failures[K]) add(key K) (before int) {
 	hash := f.counts.hash(key)
 	f.mu.Lock()
-	_, count, _ := f.counts.obtain(key, hash)
+	_, count := f.counts.obtain(key, hash)
 	before = count.value
 	count.value++
 	f.mu.Unlock()

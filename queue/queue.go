@@ -168,11 +168,8 @@ func (q *Queue[K]) pushLocked(ref uint32, r *record[K]) {
 	}
 }
 
+// popLocked takes the next record out of the caller's order.
 func (q *Queue[K]) popLocked() (ref uint32, r *record[K]) {
-	if q.order == nil {
-		ref = q.fifo.pop()
-		return ref, q.records.at(ref)
-	}
 	key := q.order.Pop()
 	_, ref, r = q.records.find(key, q.records.hash(key))
 	if r == nil || !r.value.queued() {
@@ -220,7 +217,7 @@ func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
 }
 
 func (q *Queue[K]) getLocked() (key K, seq uint64, waited time.Duration) {
-	if !q.waitLocked() {
+	if q.lenLocked() == 0 && !q.waitLocked() {
 		return key, 0, 0
 	}
 	return q.takeLocked()
@@ -241,7 +238,14 @@ func (q *Queue[K]) waitLocked() bool {
 
 // takeLocked hands out a key that waits.
 func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
-	ref, r := q.popLocked()
+	var ref uint32
+	var r *record[K]
+	if q.order == nil {
+		ref = q.fifo.pop()
+		r = q.records.at(ref)
+	} else {
+		ref, r = q.popLocked()
+	}
 	now := q.stamp()
 	r.value.dirty = false
 	q.processing = append(q.processing, holding[K]{r.key, ref, now})
@@ -277,9 +281,11 @@ func (q *Queue[K]) done(key K) (known bool, seq uint64, worked time.Duration) {
 
 func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Duration) {
 	q.seq++
-	place := q.holdingLocked(key)
-	if place < 0 {
-		return false, q.seq, 0
+	place := len(q.processing) - 1
+	if place < 0 || q.processing[place].key != key { // the last one that was handed out is the likeliest
+		if place = q.holdingLocked(key); place < 0 {
+			return false, q.seq, 0
+		}
 	}
 	return true, q.seq, q.giveBackLocked(place)
 }

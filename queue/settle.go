@@ -18,14 +18,23 @@ const keepSettled = 4096
 // obtainLocked returns the record of key, which the caller is about to give
 // something to remember unless it has.
 func (q *Queue[K]) obtainLocked(key K, hash uint32) (ref uint32, r *record[K]) {
-	if q.records.full() && q.settled > max(keepSettled, q.records.live/4) {
-		q.sweepLocked()
-	}
-	ref, r, isNew := q.records.obtain(key, hash)
-	if !isNew && r.value.settled() {
+	place, ref, r := q.records.find(key, hash)
+	switch {
+	case r == nil:
+		return q.recordLocked(place, key, hash)
+	case r.value.settled():
 		q.settled--
 	}
 	return ref, r
+}
+
+// recordLocked makes the record of key, whose slot find has returned.
+func (q *Queue[K]) recordLocked(place uint32, key K, hash uint32) (ref uint32, r *record[K]) {
+	if q.records.full() && q.settled > max(keepSettled, q.records.live/4) {
+		q.sweepLocked()
+		place, _, _ = q.records.find(key, hash)
+	}
+	return q.records.insert(place, key, hash)
 }
 
 // settleLocked notes that r has lost something; maybe it was the last.

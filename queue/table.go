@@ -109,11 +109,16 @@ func (t *table[K, V]) full() bool { return t.live >= len(t.slots)/4*3 }
 
 // obtain returns the entry of key and makes one with a zero value if there is
 // none.
-func (t *table[K, V]) obtain(key K, hash uint32) (ref uint32, e *entry[K, V], isNew bool) {
+func (t *table[K, V]) obtain(key K, hash uint32) (ref uint32, e *entry[K, V]) {
 	place, ref, e := t.find(key, hash)
-	if e != nil {
-		return ref, e, false
+	if e == nil {
+		return t.insert(place, key, hash)
 	}
+	return ref, e
+}
+
+// insert makes an entry for a key that has none; find has returned place for it.
+func (t *table[K, V]) insert(place uint32, key K, hash uint32) (ref uint32, e *entry[K, V]) {
 	if t.full() {
 		t.resize(2 * len(t.slots))
 		place, _, _ = t.find(key, hash)
@@ -125,7 +130,7 @@ func (t *table[K, V]) obtain(key K, hash uint32) (ref uint32, e *entry[K, V], is
 	c.hashes[ref%chunkSize] = hash
 	e = &c.entries[ref%chunkSize]
 	e.key = key
-	return ref, e, true
+	return ref, e
 }
 
 func (t *table[K, V]) allocate() (ref uint32) {
