@@ -80,11 +80,11 @@ type lookup[T any] struct {
 	number uint64     // of the gate, before
 }
 
-// lookUp looks for key. Any goroutine may call it.
-func (g *generation[T]) lookUp(key string) lookup[T] {
-	l := lookup[T]{id: g.records.identify(key), number: g.gate.number.Load()}
+// begin looks for key. Any goroutine may call it.
+func (l *lookup[T]) begin(g *generation[T], key string) {
+	g.records.identifyAs(&l.id, key)
+	l.number = g.gate.number.Load()
 	l.rec = g.records.find(&l.id)
-	return l
 }
 
 // renew makes l true if a write has come in between. Writer only, before it

@@ -41,6 +41,10 @@ func tagOf(hash uint64) uint64 { return taken | hash&0x7f }
 // is zero, and clear in those below it. The bits above may be wrong.
 func zeros(word uint64) uint64 { return (word - inEach) &^ word & highest }
 
+// matches returns a word in which a bit is set for each slot that may have the
+// tag of the hash, none missing.
+func matches(tags, hash uint64) uint64 { return zeros(tags ^ tagOf(hash)*inEach) }
+
 // slotOf returns the number of the lowest byte of which a bit is set.
 func slotOf(word uint64) int { return bits.TrailingZeros64(word) / 8 }
 

@@ -12,12 +12,6 @@ type identity struct {
 
 const keyHead = 40
 
-func newIdentity(key string, hash uint64) identity {
-	id := identity{key: key, hash: hash}
-	copy(id.head[:], key)
-	return id
-}
-
 func (id *identity) is(other *identity) bool {
 	return id.hash == other.hash && id.head == other.head && len(id.key) == len(other.key) &&
 		(len(id.key) <= keyHead || id.key[keyHead:] == other.key[keyHead:])

@@ -51,7 +51,8 @@ func build[T any](d *definitions[T], keys []string, items []T) (*generation[T], 
 	var values [][]string
 	for i, obj := range items {
 		values, errs = d.compute(keys[i], obj, values[:0], errs)
-		l := g.lookUp(keys[i])
+		var l lookup[T]
+		l.begin(g, keys[i])
 		g.put(&l, obj, values)
 	}
 	return g, errs

@@ -3,6 +3,7 @@ package indexer
 import (
 	"hash/maphash"
 	"iter"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -10,8 +11,7 @@ import (
 // any number of readers look things up without a lock.
 //
 // It is an array of groups of slots (group.go). An entry is in the group that
-// its hash chooses, or, if that was full, in the one after it, and so on
-// (search.go). Two rules make reading safe at any moment:
+// its hash chooses, or, if that was full, in the one after it, and so on. Two rules make reading safe at any moment:
 //
 //   - an entry never moves within an array. A removed one leaves a mark, so
 //     that a reader in the middle of a search cannot miss what comes after;
@@ -51,17 +51,31 @@ func newGroups[E any](n int) *[]group[E] {
 func room[E any](groups []group[E]) int { return len(groups) * groupSize * 3 / 4 }
 
 // identify returns the identity for key, for find and for a new entry.
-func (t *table[E]) identify(key string) identity {
-	return newIdentity(key, maphash.String(t.seed, key))
+func (t *table[E]) identify(key string) (id identity) {
+	t.identifyAs(&id, key)
+	return id
+}
+
+// identifyAs is identify without moving the result about. id is empty, or that of
+// the same key.
+func (t *table[E]) identifyAs(id *identity, key string) {
+	id.key, id.hash = key, maphash.String(t.seed, key)
+	copy(id.head[:], key)
 }
 
 // find returns the entry of that identity, or nil. Any goroutine may call it.
 func (t *table[E]) find(id *identity) *E {
-	s := t.search(id.hash)
-	for {
-		e := s.next()
-		if e == nil || t.id(e).is(id) {
-			return e
+	groups := *t.groups.Load()
+	for at := firstGroup(id.hash, len(groups)); ; at = after(at, len(groups)) {
+		g := &groups[at]
+		tags := g.tags.Load()
+		for hits := matches(tags, id.hash); hits != 0; hits &= hits - 1 {
+			if e := g.entries[slotOf(hits)].Load(); e != nil && t.id(e).is(id) {
+				return e
+			}
+		}
+		if isOpen(tags) {
+			return nil
 		}
 	}
 }
@@ -70,13 +84,34 @@ func (t *table[E]) find(id *identity) *E {
 func (t *table[E]) findBytes(key []byte) *E {
 	id := identity{hash: maphash.Bytes(t.seed, key)}
 	copy(id.head[:], key)
-	s := t.search(id.hash)
-	for {
-		e := s.next()
-		if e == nil || t.id(e).isBytes(&id, key) {
-			return e
+	groups := *t.groups.Load()
+	for at := firstGroup(id.hash, len(groups)); ; at = after(at, len(groups)) {
+		g := &groups[at]
+		tags := g.tags.Load()
+		for hits := matches(tags, id.hash); hits != 0; hits &= hits - 1 {
+			if e := g.entries[slotOf(hits)].Load(); e != nil && t.id(e).isBytes(&id, key) {
+				return e
+			}
+		}
+		if isOpen(tags) {
+			return nil
 		}
 	}
+}
+
+// firstGroup of n is where an entry is if there was room. It is the upper bits
+// of the hash that decide, the lower ones are the tag.
+func firstGroup(hash uint64, n int) int {
+	at, _ := bits.Mul64(hash, uint64(n))
+	return int(at)
+}
+
+// after is the group to look in if one was full.
+func after(at, n int) int {
+	if at++; at == n {
+		return 0
+	}
+	return at
 }
 
 // len is the number of entries. Any goroutine may call it.
@@ -96,7 +131,7 @@ func (t *table[E]) insert(e *E) {
 // seat puts an entry into the first free slot for it, and returns how many
 // more slots are used then: one or none.
 func seat[E any](groups []group[E], e *E, hash uint64) (used int) {
-	for at := firstGroup(hash, len(groups)); ; at = (at + 1) % len(groups) {
+	for at := firstGroup(hash, len(groups)); ; at = after(at, len(groups)) {
 		switch fresh, ok := groups[at].put(e, tagOf(hash)); {
 		case ok && fresh:
 			return 1
@@ -112,7 +147,7 @@ func (t *table[E]) remove(e *E) {
 	at := firstGroup(t.id(e).hash, len(groups))
 	fresh, ok := groups[at].remove(e)
 	for !ok {
-		at = (at + 1) % len(groups)
+		at = after(at, len(groups))
 		fresh, ok = groups[at].remove(e)
 	}
 	if fresh {

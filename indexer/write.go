@@ -38,7 +38,8 @@ func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
 // record, and meanwhile the users' code for the index values.
 func (x *Indexer[T]) put(key string, obj T, room [][]string) (old T, existed bool, errs *IndexErrors) {
 	before := x.generation.Load()
-	l := before.lookUp(key)
+	var l lookup[T]
+	l.begin(before, key)
 	values, errs := before.definitions.compute(key, obj, room, nil)
 	version := x.versionOf(obj)
 
@@ -46,7 +47,7 @@ func (x *Indexer[T]) put(key string, obj T, room [][]string) (old T, existed boo
 	defer x.mu.Unlock()
 	g := x.generation.Load()
 	if g != before {
-		l = g.lookUp(key)
+		l.begin(g, key)
 	}
 	if g.definitions != before.definitions {
 		// Somebody has added an index in the meantime.
