@@ -13,6 +13,8 @@ import (
 	"orrery/internal/bench/load"
 )
 
+func init() { relistKnown = 10_000 }
+
 func TestScenarios(t *testing.T) {
 	proofs := map[string]string{}
 	for _, subject := range Subjects() {

@@ -11,11 +11,11 @@ import (
 	"orrery/internal/bench/pods"
 )
 
-// The sizes of a relist.
-const (
-	relistKnown    = 100_000
-	relistVanished = 1000
-)
+// relistKnown objects are in the store, fewer in tests, which have no time for so many.
+var relistKnown = 100_000
+
+// relistVanished of them are not listed any more.
+const relistVanished = 1000
 
 // relist: a store knows 100,000 objects; a list of 100,000 comes in of which 99,000 are known and 1,000 new, so that
 // 1,000 have vanished. "ms" is how long the call of Replace takes. Meanwhile another goroutine goes on adding an object

@@ -12,6 +12,8 @@ import (
 	"orrery/internal/bench/load"
 )
 
+func init() { scenarioObjects = 10_000 }
+
 func TestScenarios(t *testing.T) {
 	proofs := map[string]string{}
 	for _, subject := range Subjects() {

@@ -8,8 +8,10 @@ import (
 	"orrery/internal/bench"
 )
 
+// scenarioObjects is smaller in tests, which have no time for so many.
+var scenarioObjects = 100_000
+
 const (
-	scenarioObjects    = 100_000
 	scenarioNamespaces = 100
 	// stride leads from each object to one far away, as events do, and comes to all of them: it is prime.
 	stride = 7919
@@ -23,8 +25,7 @@ const (
 // and index value with their own functions from namespace and name. Proven: afterwards List, ByIndex and Get show each
 // object in the state that was written last.
 func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	const warmUp = scenarioObjects
-	updates := effort.Of(500_000, 100_000)
+	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
 	store, err := c.fill()
 	if err != nil {
