@@ -15,6 +15,10 @@ import (
 // arrived, is the same code. Our consumer takes batches of up to 64 keys, which DeltaFIFO does not have and the original's
 // RealFIFO has; each key is still handed out by itself. Proven: every object was handed out, once, in the order in which
 // it came in.
+//
+// The limit: one allocation is the key, one the record; the lock is taken once by each side for each object, and two
+// goroutines that do nothing else meet at it all the time. Alone on one goroutine Add and Pop together take 150 ns; next
+// to each other the processors hand the lock, the map and the line's places to and fro, which is half of the time here.
 func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	const (
 		keys    = 10_000

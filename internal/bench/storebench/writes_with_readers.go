@@ -11,8 +11,8 @@ import (
 // writesWithReaders: in a store of 100,000 objects with an index by namespace one goroutine updates 1,000 of them, in an
 // order in which neighbours are far apart, while four others ask for a list of all objects, again and again.
 // "writes/s" is how many updates get through in a second, "lists/s" how many lists the readers get together; the
-// readers take whatever processors there are. Both sides build their slices. Proven: each list was complete, and afterwards the store
-// and its index show each object in the state that was written last.
+// readers take whatever processors there are. Both sides build their slices. Proven: each list was complete, and
+// afterwards the store and its index show each object in the state that was written last.
 func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	const changing = 100 // of so many objects one
 	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
