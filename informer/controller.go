@@ -23,7 +23,7 @@ type controller[T any] struct {
 	// process applies the deltas of one key and returns how many events wait for idle to be called. It reports its
 	// failures itself, each delta's for itself: nothing is put back into the queue.
 	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) (waiting int)
-	// idle is called when the queue has been emptied, and at the latest after maxWaiting events.
+	// idle is called when the queue has been emptied, and at the latest after maxWaiting keys.
 	idle func()
 	// release ends all waiting for handlers, so that idle returns. It is called at the end of ctx.
 	release func()
@@ -37,7 +37,7 @@ func newController[T any](queue *deltafifo.DeltaFIFO[T], newReflector func() *Re
 	return c
 }
 
-// maxWaiting bounds how long an event waits for its batch while the queue does not run empty.
+// maxWaiting bounds for how many keys an event waits for its batch while the queue does not run empty.
 const maxWaiting = 64
 
 // run blocks until ctx has ended and reflector and loop have stopped. The loop runs on the caller's goroutine.
@@ -84,14 +84,15 @@ func (c *controller[T]) processLoop(ctx context.Context) {
 	}
 }
 
+// processNext works off what waits, up to a batch, and hands on what came of it. The queue takes its lock once a key and
+// not three times as for a Pop and a look at what is left.
 func (c *controller[T]) processNext() error {
-	waiting := 0
-	_, err := c.queue.Pop(func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
-		waiting = c.process(key, deltas, isInInitialList)
-		return nil
-	})
-	if waiting >= maxWaiting || waiting > 0 && c.queue.Len() == 0 {
-		c.idle()
-	}
+	_, err := c.queue.PopBatch(maxWaiting, c.processKey)
+	c.idle()
 	return err
+}
+
+func (c *controller[T]) processKey(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
+	c.process(key, deltas, isInInitialList)
+	return nil
 }

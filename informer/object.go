@@ -43,9 +43,10 @@ func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 // reads one namespace through the index of this name if there is one.
 const NamespaceIndex = "namespace"
 
-// MetaNamespaceIndexFunc is the index function "by namespace".
+// MetaNamespaceIndexFunc is the index function "by namespace". Nobody may change the slice that it returns: the same one
+// is returned for other objects of the namespace.
 func MetaNamespaceIndexFunc[T Object](obj T) ([]string, error) {
-	return []string{obj.GetNamespace()}, nil
+	return namespaceValues(obj.GetNamespace()), nil
 }
 
 // KeyError says that an object has no key (Key is empty) or that a key cannot be taken apart.

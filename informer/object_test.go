@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,9 +51,24 @@ func TestWhatHasNoKey(t *testing.T) {
 }
 
 func TestNamespaceIndexFunc(t *testing.T) {
-	values, err := MetaNamespaceIndexFunc(&thing{namespace: "ns", name: "a"})
+	obj := &thing{namespace: "ns", name: "a"}
+	values, err := MetaNamespaceIndexFunc(obj)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ns"}, values)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = MetaNamespaceIndexFunc(obj) }))
+}
+
+// TestNamespacesThatShareAPlace take turns and are never mixed up.
+func TestNamespacesThatShareAPlace(t *testing.T) {
+	for range 2 {
+		for i := range 4 * len(recentNamespaces) {
+			name := strconv.Itoa(i)
+			assert.Equal(t, []string{name}, namespaceValues(name))
+		}
+	}
+	values := namespaceValues("a")
+	assert.Equal(t, []string{"a", "b"}, append(values, "b"))
+	assert.Equal(t, []string{"a"}, namespaceValues("a"), "whoever appends gets a copy")
 }
 
 // TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
