@@ -20,12 +20,18 @@ type clock struct {
 	began   time.Time
 	first   int           // the number of the first event of the phase, counted from the beginning of the run
 	newest  *atomic.Int64 // the number of the event that was sent last
+	untold  []int         // by object: the number of its oldest event that the handler has not been told of
 	_       [64]byte      // no two handlers share a cache line
 }
 
 // start begins the phase in which events are timed.
 func (c *clock) start(began time.Time, pacer *load.Pacer, first int, newest *atomic.Int64) {
 	c.began, c.pacer, c.first, c.newest = began, pacer, first, newest
+	s := c.witness.script
+	c.untold = make([]int, len(s.keys))
+	for number := first + s.laps - 1; number >= first; number-- {
+		c.untold[s.events[number%s.laps].object] = number
+	}
 }
 
 // observe is told each event of the script before the witness looks at it.
@@ -39,7 +45,10 @@ func (c *clock) observe(event int) {
 		c.laps[object]++
 	}
 	if c.pacer != nil {
-		c.latency.Record(time.Since(c.began) - c.pacer.Due(c.number(event)-c.first))
+		// Of merged events the oldest is the one that has waited: it is since then that the handler was behind.
+		oldest := &c.untold[s.events[event].object]
+		c.latency.Record(time.Since(c.began) - c.pacer.Due(*oldest-c.first))
+		*oldest = c.number(event) + s.gap(event)
 	}
 }
 

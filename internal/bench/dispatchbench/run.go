@@ -14,8 +14,8 @@ import (
 )
 
 // Run measures a subject with the parameters that somebody chose: first as many events as it takes, for throughput,
-// allocations and memory; then events at a rate, for latencies. A latency is the time from when the event was due until
-// a handler was called with it, or with the event that it was merged into. Every handler counts.
+// allocations and memory; then events at a rate, for latencies. A latency is the time from when an event was due until
+// a handler was called with it; of events that were merged into one it is that of the oldest. Every handler counts.
 func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

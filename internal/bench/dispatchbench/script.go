@@ -23,6 +23,7 @@ type script struct {
 type event struct {
 	object   int32
 	previous int32 // the event of the object before this one, in the lap before if need be
+	next     int32 // the one after it, in the lap after if need be
 	change   Change
 	version  string
 }
@@ -110,7 +111,7 @@ func (s *script) churn(cfg Config) {
 	}
 }
 
-// link finds the event before each, with the object's last one before its first.
+// link finds the events before and after each, with the object's last one before its first.
 func (s *script) link() {
 	s.last = make([]int32, len(s.keys))
 	for i := range s.last {
@@ -123,8 +124,17 @@ func (s *script) link() {
 	for i := range s.events {
 		e := &s.events[i]
 		e.previous = before[e.object]
+		s.events[e.previous].next = int32(i)
 		before[e.object] = int32(i)
 	}
+}
+
+// gap is how many events after event i the next one of its object comes.
+func (s *script) gap(i int) int {
+	if gap := int(s.events[i].next) - i; gap > 0 {
+		return gap
+	}
+	return int(s.events[i].next) - i + s.laps
 }
 
 // identity is that of the state which event i brings.
