@@ -18,8 +18,8 @@ import (
 // an informer of all namespaces does not rely on.
 //
 // A survey costs a request for each type, so it is worth it only when several passes are under way. It asks for one page
-// of each type. A type that does not fit onto that, or that cannot be listed, is not known, and is dealt with as if
-// there were no survey.
+// of each type, and does not wait long. A type that does not fit onto that, that cannot be listed, or whose server is
+// slow, is not known, and is dealt with as if there were no survey.
 type surveyor struct {
 	content     ContentClient
 	concurrency int
@@ -43,6 +43,10 @@ type survey struct {
 // worthASurvey is how many passes must be under way. A survey saves each of them a request for nearly every type, so
 // with three of them it has paid off.
 const worthASurvey = 3
+
+// surveyPatience is how long a survey takes at most. All passes wait for it, their pods too, and one aggregated API whose
+// server hangs must not keep these running.
+const surveyPatience = 3 * time.Second
 
 func newSurveyor(content ContentClient, concurrency int, trace *Trace) *surveyor {
 	return &surveyor{content: content, concurrency: concurrency, trace: trace}
@@ -87,6 +91,8 @@ func (s *surveyor) survey(ctx context.Context, resources []deletableResource, se
 // run lists the types. If the pass that it runs for is cut short the survey knows less, and is as true.
 func (s *surveyor) run(ctx context.Context, v *survey, resources []deletableResource) {
 	defer close(v.done)
+	ctx, cancel := context.WithTimeout(ctx, surveyPatience)
+	defer cancel()
 	sideBySide(len(resources), s.concurrency, func(i int) {
 		if !resources[i].canList {
 			return

@@ -80,6 +80,28 @@ func TestFewNamespacesAreNotWorthASurvey(t *testing.T) {
 	})
 }
 
+// One type whose server hangs must not hold up what the survey is for: pods go first, and soon.
+func TestASurveyDoesNotWaitForASlowType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		names := crowd(c, 10)
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodGet && r.URL.Path == "/apis/apps/v1/deployments" {
+				<-r.Context().Done()
+			}
+			return nil
+		})
+		var seen atomic.Int32
+		r := startController(t, c, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{Surveyed: func(_, types int, _ time.Duration) { seen.Store(int32(types)) }}
+		})
+		time.Sleep(15 * time.Second)
+		assertAllGone(t, c, names)
+		assert.Equal(t, int32(28), seen.Load(), "neither the Deployments nor the ConfigMaps, of which there are many")
+		r.stop()
+	})
+}
+
 // What a survey says is true of namespaces that were settled when it began. Those that follow may have got content since.
 func TestASurveyIsNotBelievedAboutLaterNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
