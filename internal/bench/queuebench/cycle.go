@@ -23,8 +23,10 @@ func Cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *ben
 
 // CycleMetrics is Cycle with the queue's metrics switched on, as they are in every controller. The queue reads clocks and
 // reports to counters and histograms that do nothing but count their calls, by one atomic addition, and are the same ones
-// on both sides; gauges are updated every half a second on both sides. Beside the keys it is proven that each was
-// reported three times: as added, with the time that it waited, and with the time that it was worked on.
+// on both sides. The gauges of work in hand are brought up to date every half a second on both sides; client-go also moves
+// the gauge of its depth with every Add and Get, where this project's queue tells it every half a second. Beside the
+// keys it is proven that each was reported three times: as added, with the time that it waited, and with the time that
+// it was worked on.
 //
 // The limit: the three durations need three looks at the clock, at 23 ns each on a virtual machine, the three locks
 // are 28 ns, three atomic additions 14. That is 0.3 of client-go's time before the queue has done anything.
