@@ -218,11 +218,11 @@ func (c Config) parameters() []bench.Parameter {
 	}
 	return []bench.Parameter{
 		{Name: "handlers", Value: strconv.Itoa(c.Handlers)},
-		{Name: "handler-cost", Value: c.HandlerCost.String()},
+		{Name: "handler cost", Value: c.HandlerCost.String()},
 		{Name: "objects", Value: strconv.Itoa(c.Objects)},
 		{Name: "distribution", Value: string(c.Distribution)},
 		{Name: "kind", Value: string(c.Kind)},
-		{Name: "object-size", Value: strconv.Itoa(c.Size)},
+		{Name: "object size", Value: strconv.Itoa(c.Size)},
 		{Name: "churn", Value: strconv.FormatFloat(c.Churn, 'f', -1, 64)},
 		{Name: "duration", Value: c.Duration.String()},
 		{Name: "rate", Value: rate},
