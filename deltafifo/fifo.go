@@ -35,6 +35,9 @@ type DeltaFIFO[T any] struct {
 	// inFlight is what a process function is working on, nil if none runs. There is never more
 	// than one: order per key would be lost if two Pops could have deltas of the same key.
 	inFlight *record[T]
+	// suspect: what waits for the key in flight begins with a deletion that nobody can judge before
+	// the flight has ended (see settleLocked). Nearly always there is none, and no need to look.
+	suspect bool
 	// popped collects the keys that are taken while known objects are being read outside mu
 	// (see scan.go), and the one in flight when that began. Nil when nobody reads.
 	popped []string
@@ -99,9 +102,12 @@ func (f *DeltaFIFO[T]) enqueue(typ DeltaType, obj T) error {
 		f.populated = true
 		f.checkSyncedLocked()
 	}
-	if typ == Deleted && !f.concernsLocked(key) {
-		f.ignoredLocked(key, d)
-		return nil
+	if typ == Deleted {
+		if !f.concernsLocked(key) {
+			f.ignoredLocked(key, d)
+			return nil
+		}
+		f.suspect = f.suspect || f.inFlight != nil && f.inFlight.key == key
 	}
 	f.pushLocked(fresh, d)
 	f.wakeLocked()
@@ -253,6 +259,11 @@ func (f *DeltaFIFO[T]) KeyOf(d Deltas[T]) (string, error) {
 func (f *DeltaFIFO[T]) checkLocked() error {
 	if err := f.waiting.check(); err != nil {
 		return err
+	}
+	if f.inFlight != nil && !f.suspect {
+		if r := f.waiting.get(f.inFlight.key); r != nil && r.deltas[0].Type == Deleted {
+			return fmt.Errorf("a deletion of %q was queued while it is in flight, and nobody is going to judge it", r.key)
+		}
 	}
 	initial := 0
 	for r := range f.waiting.all() {

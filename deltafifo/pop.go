@@ -81,7 +81,7 @@ func (f *DeltaFIFO[T]) take() *record[T] {
 // takeLocked puts the first record in flight. There is one, and nothing is in flight.
 func (f *DeltaFIFO[T]) takeLocked() *record[T] {
 	r := f.waiting.take()
-	f.inFlight = r
+	f.inFlight, f.suspect = r, false
 	if f.popped != nil {
 		f.popped = append(f.popped, r.key)
 	}
@@ -159,6 +159,15 @@ func (f *DeltaFIFO[T]) requeueLocked(r *record[T]) {
 // been ignored had it come a moment later and found the store without the object; and a
 // tombstone would have been made from what the store holds now.
 func (f *DeltaFIFO[T]) settleLocked(r *record[T]) {
+	if f.suspect {
+		f.judgeLocked(r)
+	}
+	f.leftLocked(r)
+	f.checkSyncedLocked()
+}
+
+// judgeLocked decides about what waits for the key of r.
+func (f *DeltaFIFO[T]) judgeLocked(r *record[T]) {
 	if newer := f.waiting.get(r.key); newer != nil && newer.deltas[0].Type == Deleted {
 		lastSeen, held := f.heldLocked(r)
 		switch {
@@ -168,8 +177,6 @@ func (f *DeltaFIFO[T]) settleLocked(r *record[T]) {
 			newer.deltas[0] = tombstone(r.key, lastSeen)
 		}
 	}
-	f.leftLocked(r)
-	f.checkSyncedLocked()
 }
 
 // heldLocked returns what the consumer holds under the key of r, which was just processed.

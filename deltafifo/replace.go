@@ -111,6 +111,7 @@ func (f *DeltaFIFO[T]) buryPoppedLocked(incoming *line[T]) {
 		incoming.drop(key)
 		if f.inFlight != nil && f.inFlight.key == key {
 			incoming.push(newRecord(key, f.inFlight.buried()))
+			f.suspect = true
 		} else if f.known != nil {
 			if lastSeen, exists := f.known.GetByKey(key); exists {
 				incoming.push(newRecord(key, tombstone(key, lastSeen)))
