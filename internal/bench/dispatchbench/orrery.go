@@ -194,6 +194,9 @@ func identityOf[T informer.Object](obj T) Identity {
 func (h ourHandler[T]) OnAdd(obj T, _ bool) { h.handler.OnAdd(identityOf(obj)) }
 
 func (h ourHandler[T]) OnUpdate(old, obj T) {
+	if h.handler.Counted() {
+		return
+	}
 	h.handler.OnUpdate(old.GetResourceVersion(), identityOf(obj))
 }
 

@@ -174,6 +174,9 @@ func newFollower(promised promise, last string) *follower {
 	return &follower{promised: promised, last: last, finished: make(chan struct{})}
 }
 
+// Counted says that every update is looked at.
+func (f *follower) Counted() bool { return false }
+
 func (f *follower) OnAdd(id Identity) { f.version = id.ResourceVersion }
 
 func (f *follower) OnUpdate(oldVersion string, id Identity) {

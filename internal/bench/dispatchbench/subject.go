@@ -36,6 +36,9 @@ type Informer interface {
 
 // Handler is told what happens. Each handler has its own goroutine, which the library owns.
 type Handler interface {
+	// Counted is asked first when an update comes. It answers whether counting the update was enough; then nobody looks at
+	// the objects.
+	Counted() bool
 	OnAdd(id Identity)
 	OnUpdate(oldVersion string, id Identity)
 	// OnDelete is told the last state of the object.

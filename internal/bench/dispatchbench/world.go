@@ -64,6 +64,19 @@ func (w *world) send() {
 	w.sent++
 }
 
+// count makes the handlers count the next n updates without looking at them, until resume. Call both after settle.
+func (w *world) count(n int) {
+	for _, witness := range w.witnesses {
+		witness.count(n)
+	}
+}
+
+func (w *world) resume() {
+	for _, witness := range w.witnesses {
+		witness.resume(w.state)
+	}
+}
+
 // patience is how long a handler may take to be told of what was sent, before it counts as lost.
 const patience = time.Minute
 

@@ -195,6 +195,9 @@ func dispatchIdentity(obj metav1.Object) dispatchbench.Identity {
 func (h dispatchHandler[O, T]) OnAdd(obj any, _ bool) { h.handler.OnAdd(dispatchIdentity(obj.(T))) }
 
 func (h dispatchHandler[O, T]) OnUpdate(old, obj any) {
+	if h.handler.Counted() {
+		return
+	}
 	h.handler.OnUpdate(old.(T).GetResourceVersion(), dispatchIdentity(obj.(T)))
 }
 
