@@ -24,7 +24,7 @@ const relistVanished = 1000
 // behind its queue, filled with the same objects. Proven: every listed object was handed out once, every vanished one
 // as a deletion with the state that the store had, and everything that the other goroutine added.
 func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	rounds := effort.Of(3, 1)
+	rounds := effort.Of(3, 2)
 	all := pods.Make(relistKnown+relistVanished, 101)
 	known := s.objects(all[:relistKnown])
 	listed := make([]T, 0, relistKnown)

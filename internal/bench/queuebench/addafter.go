@@ -33,7 +33,7 @@ func AddAfter(ctx context.Context, subject Subject, effort bench.Effort, meter *
 // is handed out that was delayed by a nanosecond. Proven is that each key has one failure on its account, that none came
 // early, and that every hundredth comes once when it is asked for again. Equal on both sides: keys, order, limiter.
 func AddRateLimited(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	keys := load.NewKeys(effort.Of(500_000, 100_000), load.Uniform, 1)
+	keys := load.NewKeys(effort.Of(500_000, 300_000), load.Uniform, 1)
 	return delayAll(ctx, subject, keys, meter, delays{Queue.AddRateLimited, 1})
 }
 
