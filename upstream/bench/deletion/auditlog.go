@@ -31,15 +31,23 @@ type request struct {
 	StageTimestamp           time.Time // when it was answered
 }
 
-// skip forgets what is there.
-func (l *auditLog) skip() {
-	if info, err := os.Stat(l.path); err == nil {
-		l.offset = info.Size()
-	}
+// skip forgets what is there, but not a line that is not complete yet.
+func (l *auditLog) skip() error {
+	_, err := l.added()
+	return err
 }
 
 // read returns what has been added since the last time, without a line that is not complete yet.
 func (l *auditLog) read() ([]request, error) {
+	lines, err := l.added()
+	if err != nil {
+		return nil, err
+	}
+	return parseAudit(lines)
+}
+
+// added returns the complete lines that have been added since the last time.
+func (l *auditLog) added() ([]byte, error) {
 	file, err := os.Open(l.path)
 	if os.IsNotExist(err) {
 		return nil, nil // nothing has been asked for yet
@@ -54,7 +62,7 @@ func (l *auditLog) read() ([]request, error) {
 	}
 	added = added[:bytes.LastIndexByte(added, '\n')+1]
 	l.offset += int64(len(added))
-	return parseAudit(added)
+	return added, nil
 }
 
 func parseAudit(lines []byte) ([]request, error) {

@@ -69,7 +69,7 @@ func TestAuditLogIsReadPieceByPiece(t *testing.T) {
 	assert.Len(t, append(first, second...), 5, "the line that was being written is read when it is complete")
 
 	log.offset = 0
-	log.skip()
+	require.NoError(t, log.skip())
 	rest, err := log.read()
 	require.NoError(t, err)
 	assert.Empty(t, rest)
@@ -77,6 +77,18 @@ func TestAuditLogIsReadPieceByPiece(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(recorded+"no json\n"), 0o600))
 	_, err = log.read()
 	assert.ErrorContains(t, err, "no json")
+}
+
+// The log is being written while it is skipped: what is there may end in the middle of a line.
+func TestSkippingStopsAtTheBeginningOfALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.log")
+	require.NoError(t, os.WriteFile(path, []byte(recorded[:len(recorded)-10]), 0o600))
+	log := &auditLog{path: path}
+	require.NoError(t, log.skip())
+	require.NoError(t, os.WriteFile(path, []byte(recorded), 0o600))
+	rest, err := log.read()
+	require.NoError(t, err)
+	assert.Len(t, rest, 1)
 }
 
 func TestResidentMemory(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 
 // startController starts a side's controller and returns when it watches namespaces.
 func (r *Runner) startController(ctx context.Context, side compare.Side, kubeconfig string) (*controlplane.Process, error) {
-	r.audit.skip()
+	if err := r.audit.skip(); err != nil {
+		return nil, err
+	}
 	subject, path, _ := r.config.subject(side)
 	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
 		Name:    subject.Name,

@@ -97,7 +97,9 @@ func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (wo
 	if err := r.create(ctx, names, filled); err != nil {
 		return work{}, err
 	}
-	r.audit.skip()
+	if err := r.audit.skip(); err != nil {
+		return work{}, err
+	}
 	deleted := time.Now()
 	if err := r.deleteAndAwait(ctx, names); err != nil {
 		return work{}, err
