@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // exchange is one request with its attempts, from the rate limit to the answer that is understood.
@@ -87,12 +88,12 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 	return nil
 }
 
-func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, wait time.Duration, f failure) error {
+func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, pause time.Duration, f failure) error {
 	if !f.asked {
 		x.unasked++
 	}
-	x.repeat(attempt, wait, f.err)
-	if err := sleep(ctx, wait); err != nil {
+	x.repeat(attempt, pause, f.err)
+	if err := wait.Sleep(ctx, pause); err != nil {
 		return x.broken(ctx, u, fmt.Errorf("%w while waiting to repeat it; the last attempt failed: %v", err, f.err))
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"orrery/wait"
 )
 
 // limiter is a token bucket: it holds up to burst tokens, gains rate tokens a second, and each request takes one.
@@ -42,7 +44,7 @@ func (l *limiter) wait(ctx context.Context) (time.Duration, error) {
 		l.giveBack()
 		return delay, context.DeadlineExceeded
 	}
-	if err := sleep(ctx, delay); err != nil {
+	if err := wait.Sleep(ctx, delay); err != nil {
 		l.giveBack()
 		return delay, err
 	}
@@ -78,16 +80,4 @@ func (l *limiter) refillLocked() {
 	now := time.Now()
 	l.tokens = min(l.burst, l.tokens+now.Sub(l.last).Seconds()*l.rate)
 	l.last = now
-}
-
-// sleep waits for d, or less if the context ends, whose error it then returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
