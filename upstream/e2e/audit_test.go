@@ -76,7 +76,7 @@ func auditedAfter(t *testing.T, server Server, moment time.Time) []request {
 	return slices.DeleteFunc(requests, func(r request) bool { return !r.RequestReceivedTimestamp.After(moment) })
 }
 
-// readAuditLog reads the log that kube-apiserver writes by auditPolicy.
+// readAuditLog reads the log that kube-apiserver writes by AuditPolicy.
 func readAuditLog(t *testing.T, path string) []request {
 	t.Helper()
 	var requests []request

@@ -11,18 +11,6 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// auditPolicy has kube-apiserver write down what the subjects ask for (who, what, when, with what success; no content)
-// and what nobody else does.
-const auditPolicy = `
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-  users: ["` + ControllerIdentity + `"]
-- level: None
-`
-
 // venue gives a scenario a cluster with the subject at work.
 type venue func(t *testing.T, platform Platform, subject Subject) *Cluster
 
@@ -46,7 +34,7 @@ func onClusterWith(config controlplane.Config) venue {
 // audited adds the audit policy where there is an audit log.
 func audited(platform Platform, config controlplane.Config) controlplane.Config {
 	if platform.Name == Kubernetes().Name {
-		config.AuditPolicy = auditPolicy
+		config.AuditPolicy = AuditPolicy
 	}
 	return config
 }

@@ -12,6 +12,18 @@ import (
 // more fails here as it would in a real cluster.
 const ControllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
 
+// AuditPolicy has kube-apiserver write down what the subjects ask for (who, what, when, with what success; no content)
+// and what nobody else does, so that the log costs every subject the same for each request.
+const AuditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  users: ["` + ControllerIdentity + `"]
+- level: None
+`
+
 // Subject is a namespace controller under test, as a process of its own. Every subject runs beside the same control
 // plane, whose kube-controller-manager has no namespace controller, so that all can be killed, restarted and compared
 // in the same way.

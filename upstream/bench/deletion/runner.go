@@ -43,18 +43,6 @@ type Runner struct {
 	runs int // so that each run has names of its own
 }
 
-// auditPolicy has kube-apiserver write down what the controllers ask for and nothing else, so that the log costs both
-// sides the same for each request.
-const auditPolicy = `
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-  users: ["` + e2e.ControllerIdentity + `"]
-- level: None
-`
-
 // Start starts the control plane: etcd, kube-apiserver, and kube-controller-manager with its garbage collector only.
 // Controllers that would put something into namespaces, or look at what is deleted there, are left out: their share
 // would be measured with the rest. The context bounds the start. Whoever calls Start calls [Runner.Stop].
@@ -67,7 +55,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 		Binary:      config.ControlPlane,
 		Dir:         config.Dir,
 		Controllers: []string{"garbage-collector-controller"},
-		AuditPolicy: auditPolicy,
+		AuditPolicy: e2e.AuditPolicy,
 		Log:         config.Log,
 	})
 	if err != nil {
