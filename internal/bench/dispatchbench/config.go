@@ -1,6 +1,7 @@
 package dispatchbench
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -32,21 +33,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Handlers = orDefault(c.Handlers, 1)
-	c.Objects = orDefault(c.Objects, 10_000)
-	c.Distribution = orDefault(c.Distribution, load.Uniform)
-	c.Kind = orDefault(c.Kind, Heads)
-	c.Duration = orDefault(c.Duration, 5*time.Second)
-	c.Seed = orDefault(c.Seed, 1)
+	c.Handlers = cmp.Or(c.Handlers, 1)
+	c.Objects = cmp.Or(c.Objects, 10_000)
+	c.Distribution = cmp.Or(c.Distribution, load.Uniform)
+	c.Kind = cmp.Or(c.Kind, Heads)
+	c.Duration = cmp.Or(c.Duration, 5*time.Second)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c
-}
-
-func orDefault[V comparable](v, otherwise V) V {
-	var zero V
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // What keeps the objects of a run in the memory of a laptop.

@@ -1,6 +1,7 @@
 package fifobench
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -31,24 +32,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Producers == 0 {
-		c.Producers = 1
-	}
-	if c.Keys == 0 {
-		c.Keys = 100_000
-	}
-	if c.Distribution == "" {
-		c.Distribution = load.Uniform
-	}
-	if c.Backlog == 0 {
-		c.Backlog = 1000
-	}
-	if c.Duration == 0 {
-		c.Duration = 5 * time.Second
-	}
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
+	c.Producers = cmp.Or(c.Producers, 1)
+	c.Keys = cmp.Or(c.Keys, 100_000)
+	c.Distribution = cmp.Or(c.Distribution, load.Uniform)
+	c.Backlog = cmp.Or(c.Backlog, 1000)
+	c.Duration = cmp.Or(c.Duration, 5*time.Second)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"orrery/internal/bench"
 	"orrery/internal/bench/load"
 	"orrery/internal/bench/pods"
+	"orrery/internal/bench/stats"
 )
 
 // relistKnown objects are in the store, fewer in tests, which have no time for so many.
@@ -35,17 +36,17 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 	// Somebody else's object has the key of the first listed one, so the list does not bury it.
 	other := s.gear.NewObject(all[relistVanished].As(bystander))
 	meter.Begin("listing anew", "lists", 0, int64(rounds))
-	var took, waited []time.Duration
+	var took, waited []float64 // milliseconds
 	for range rounds {
 		r := relisting[T]{gear: s.gear, known: known, listed: listed, other: other}
 		if err := r.run(ctx); err != nil {
 			return bench.Outcome{}, err
 		}
-		took, waited = append(took, r.took), append(waited, r.waited)
+		took, waited = append(took, milliseconds(r.took)), append(waited, milliseconds(r.waited))
 		meter.Count(1)
 	}
 	return bench.Outcome{
-		Figures: map[string]float64{"ms": milliseconds(median(took)), "lock-ms": milliseconds(median(waited))},
+		Figures: map[string]float64{"ms": stats.Median(took), "lock-ms": stats.Median(waited)},
 		Proof: fmt.Sprintf("a list of %d objects against a store of %d: %d objects and %d deletions handed out, and what came in meanwhile",
 			len(listed), len(known), len(listed), relistVanished),
 	}, nil
@@ -160,8 +161,3 @@ func (r *relisting[T]) prove(queue Queue[T], added int) error {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2]
-}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"orrery/wait"
 )
 
 // Pacer says when the events of an open loop are due: event i at start + i/rate. It is immutable; all producers may use
@@ -44,9 +46,9 @@ func (p *Pacer) Wait(ctx context.Context, i int) (due time.Duration, ok bool) {
 		case left <= 0:
 			return due, true
 		case p.still:
-			sleep(ctx, left)
+			_ = wait.Sleep(ctx, left)
 		case left > long:
-			sleep(ctx, left-long/2)
+			_ = wait.Sleep(ctx, left-long/2)
 		case left > short:
 			a := alarms.Get().(*alarm)
 			a.sleep(left - short)
@@ -68,12 +70,3 @@ const (
 
 // alarms are those that nobody uses. There are as many as goroutines have waited at the same time.
 var alarms = sync.Pool{New: func() any { return newAlarm() }}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}

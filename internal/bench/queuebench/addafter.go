@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -61,7 +62,7 @@ func delayAll(ctx context.Context, subject Subject, keys *load.Keys, meter *benc
 	}
 	proof := fmt.Sprintf("%d keys delayed; none came early; %d came once each when they were asked for; %d failures counted",
 		n, n/broughtForward, failures)
-	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, firstError(
+	return bench.Outcome{Figures: perOp(usage, n), Proof: proof}, cmp.Or(
 		ctx.Err(),
 		bench.Prove("the first key that was handed out", sentinel, first),
 		bench.Prove("failures counted", n*d.failures, failures),
@@ -99,7 +100,7 @@ func proveForward(g *guard, keys *load.Keys) error {
 		got.add(key)
 		g.q.Done(key)
 	}
-	return firstError(
+	return cmp.Or(
 		proveSame(wanted, got),
 		bench.Prove("keys that came early", 0, g.q.Len()),
 	)

@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -40,23 +41,12 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	orElse := func(v *int, otherwise int) {
-		if *v == 0 {
-			*v = otherwise
-		}
-	}
-	orElse(&c.Producers, 2)
-	orElse(&c.Workers, 2)
-	orElse(&c.Keys, 10_000)
-	if c.Distribution == "" {
-		c.Distribution = load.Uniform
-	}
-	if c.Duration == 0 {
-		c.Duration = 2 * time.Second
-	}
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
+	c.Producers = cmp.Or(c.Producers, 2)
+	c.Workers = cmp.Or(c.Workers, 2)
+	c.Keys = cmp.Or(c.Keys, 10_000)
+	c.Distribution = cmp.Or(c.Distribution, load.Uniform)
+	c.Duration = cmp.Or(c.Duration, 2*time.Second)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c
 }
 

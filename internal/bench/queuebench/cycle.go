@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -45,7 +46,7 @@ func cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *ben
 	right := cycles(q, keys, 1, g) // warm-up
 	usage := bench.Measure(func() { right += cycles(q, keys, n/len(keys), g) })
 
-	err := firstError(
+	err := cmp.Or(
 		ctx.Err(),
 		bench.Prove("keys that came out as they went in", n+len(keys), right),
 		bench.Prove("keys left", 0, q.Len()),
@@ -53,7 +54,7 @@ func cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *ben
 	proof := fmt.Sprintf("%d keys came out as they went in", n)
 	if sinks != nil && err == nil {
 		proof += ", each reported as added, with its wait and with its work"
-		err = firstError(
+		err = cmp.Or(
 			bench.Prove("keys reported as added", n+len(keys), sinks.Adds.Calls()),
 			bench.Prove("waits reported", n+len(keys), sinks.Waits.Calls()),
 			bench.Prove("works reported", n+len(keys), sinks.Works.Calls()),
@@ -79,13 +80,4 @@ func cycles(q Queue, keys []string, rounds int, g *guard) (right int) {
 		g.Moved(len(keys))
 	}
 	return right
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

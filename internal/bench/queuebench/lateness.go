@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -55,7 +56,7 @@ func measureLateness(ctx context.Context, subject Subject, options Options, effo
 	return bench.Outcome{
 			Figures: map[string]float64{"p50": float64(h.Quantile(0.5)), "p99": float64(h.Quantile(0.99))},
 			Proof:   fmt.Sprintf("%d keys came, none early", n),
-		}, firstError(
+		}, cmp.Or(
 			ctx.Err(),
 			bench.Prove("keys that came", n, len(late)),
 			bench.Prove("keys that came early", 0, early),

@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -81,7 +82,7 @@ func (p *phase) prove(ctx context.Context) error {
 			left++
 		}
 	}
-	return firstError(
+	return cmp.Or(
 		ctx.Err(),
 		bench.Prove("keys that nobody had added", 0, p.strange),
 		bench.Prove("keys that two workers had at once", 0, p.twice),

@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -43,7 +44,7 @@ func Pipeline(ctx context.Context, subject Subject, effort bench.Effort, meter *
 	figures["processed/s"] = float64(n) / usage.Elapsed.Seconds()
 	figures["cpu-ns/op"] = float64(usage.CPU) / float64(n)
 	return bench.Outcome{Figures: figures, Proof: fmt.Sprintf("%d keys processed once each", n)},
-		firstError(ctx.Err(), proveSame(keys, got))
+		cmp.Or(ctx.Err(), proveSame(keys, got))
 }
 
 // pipeline sends all keys through the queue and shuts it down. It returns what the workers got.

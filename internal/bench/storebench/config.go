@@ -1,6 +1,7 @@
 package storebench
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -63,27 +64,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Objects == 0 {
-		c.Objects = 100_000
-	}
-	if c.Namespaces == 0 {
-		c.Namespaces = max(min(c.Objects, 100), 1)
-	}
-	if c.Readers == 0 {
-		c.Readers = 4
-	}
-	if c.Reader == "" {
-		c.Reader = List
-	}
-	if c.Distribution == "" {
-		c.Distribution = load.Uniform
-	}
-	if c.Duration == 0 {
-		c.Duration = 5 * time.Second
-	}
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
+	c.Objects = cmp.Or(c.Objects, 100_000)
+	c.Namespaces = cmp.Or(c.Namespaces, max(min(c.Objects, 100), 1))
+	c.Readers = cmp.Or(c.Readers, 4)
+	c.Reader = cmp.Or(c.Reader, List)
+	c.Distribution = cmp.Or(c.Distribution, load.Uniform)
+	c.Duration = cmp.Or(c.Duration, 5*time.Second)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package syncbench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -52,15 +53,9 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.Objects == 0 {
-		c.Objects = 100_000
-	}
-	if c.Format == "" {
-		c.Format = JSON
-	}
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
+	c.Objects = cmp.Or(c.Objects, 100_000)
+	c.Format = cmp.Or(c.Format, JSON)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c
 }
 
