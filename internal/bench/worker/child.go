@@ -49,8 +49,8 @@ func startChild(command Command) (*child, error) {
 
 // ask sends a request and waits for its answer. The end of the context kills the child.
 func (c *child) ask(ctx context.Context, asked request) (answer, error) {
-	if err := ctx.Err(); err != nil {
-		return answer{}, err
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
 	}
 	line, err := json.Marshal(asked)
 	if err != nil {

@@ -112,6 +112,16 @@ func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 	}
 }
 
+// A context that has ended before the scenario was asked for says why as well.
+func TestAnEndedContextGivesItsReason(t *testing.T) {
+	process := start(t)
+	reason := errors.New("somebody pressed Ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	_, err := process.Run(ctx, "hangs", bench.Full)
+	assert.ErrorIs(t, err, reason)
+}
+
 // What a worker has started goes with it, also if the worker does nothing about that.
 func TestStopTakesTheWholeFamily(t *testing.T) {
 	process := start(t)
