@@ -14,7 +14,7 @@ import (
 )
 
 // connect reads the configuration and makes the client. It does not send anything yet.
-func connect(options *runOptions, logger *logs.Logger) (*restclient.Client, error) {
+func connect(options *runOptions, logger *logs.Logger, _ *observer) (*restclient.Client, error) {
 	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ const (
 )
 
 // startNamespaceController returns the initialiser of the namespace controller. worked is called after each pass.
-func startNamespaceController(options *runOptions, logger *logs.Logger, worked func()) controllers.Initializer {
+func startNamespaceController(options *runOptions, logger *logs.Logger, _ *observer, _ *recording, worked func()) controllers.Initializer {
 	return func(_ context.Context, shared controllers.Context) (func(context.Context), error) {
 		if !shared.Available[api.NamespacesResource] {
 			return nil, controllers.ErrResourceMissing

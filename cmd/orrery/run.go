@@ -75,12 +75,20 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	})
 	defer release()
 
-	client, err := connect(options, logger)
+	observer, err := startObserver(options.observer, logger)
+	if err != nil {
+		return err
+	}
+	defer observer.stop()
+	client, err := connect(options, logger, observer)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
+	if err == nil {
+		err = refuseSecond(ctx, client, options.second, logger)
+	}
 	if ctx.Err() != nil {
 		release()
 		logger.Info().Msg("stopped before it began")
@@ -90,12 +98,14 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 
+	recording := startRecording(client, options, logger)
+	defer recording.stop()
 	resting := newRest(restAfter, giveBackMemory)
 	defer resting.stop()
 	initializers := map[string]controllers.Initializer{
-		namespaceControllerName: startNamespaceController(options, logger, resting.worked),
+		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
 	}
-	err = runControllers(ctx, initializers, selection, controllers.Context{Client: client, Available: available}, options, logger)
+	err = runControllers(ctx, initializers, selection, controllers.Context{Client: client, Available: available}, options, observer, logger)
 	if err != nil {
 		return err
 	}
@@ -105,7 +115,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 }
 
 // runControllers starts what is selected and returns when the context has ended and everything has finished.
-func runControllers(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection, shared controllers.Context, options *runOptions, logger *logs.Logger) error {
+func runControllers(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection, shared controllers.Context, options *runOptions, observer *observer, logger *logs.Logger) error {
 	// Informers end after the controllers: a controller that finishes what it has in hand reads their stores.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	shared.Informers = &informer.SharedInformerFactory{}
@@ -126,10 +136,11 @@ func runControllers(ctx context.Context, initializers map[string]controllers.Ini
 		return errNothingToRun
 	}
 
-	<-ctx.Done()
-	logger.Info().Dur("at_most_s", options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
-	running.Wait()
-	return nil
+	return lead(ctx, shared.Client, options.election, observer, logger, func(ctx context.Context) {
+		<-ctx.Done()
+		logger.Info().Dur("at_most_s", options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
+		running.Wait()
+	})
 }
 
 // exitInterrupted is the exit code when a Ctrl-C has ended something before its end: 128 and the number of the signal, as shells have it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -30,6 +31,10 @@ type runOptions struct {
 
 	logFormat string
 	verbosity int
+
+	election electionOptions
+	observer observerOptions
+	second   secondOptions
 }
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
@@ -47,6 +52,10 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
 	flags.IntVar(&o.burst, "kube-api-burst", 30, "requests that may go out at once after a pause; the namespace controller takes 100 times this")
 	flags.StringVar(&o.watchTransport, "watch-transport", string(restclient.WatchHTTP), "how watches are carried: http (chunked) or websocket")
+
+	o.election.addTo(flags)
+	o.second.addTo(flags)
+	o.observer.addTo(flags)
 
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
@@ -78,7 +87,7 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("there is no watch transport %q; use http or websocket", o.watchTransport)
 	}
 	_, err := logs.ParseFormat(o.logFormat)
-	return err
+	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check())
 }
 
 // The share of the client's limits that kube-controller-manager gives its namespace controller: emptying
