@@ -42,7 +42,8 @@ func Orrery() Subject {
 		Name:   "orrery",
 		Binary: filepath.Join("bin", "orrery"),
 		Args: func(kubeconfig string) []string {
-			return []string{"run", "--kubeconfig=" + kubeconfig}
+			// Subjects have the rights of the controller's identity and nothing else, which a Lease is beyond.
+			return []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false"}
 		},
 	}
 }
