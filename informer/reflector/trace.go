@@ -40,12 +40,22 @@ type Trace struct {
 	Expired func(resourceVersion string, err error)
 	// IdleTimeout: nothing came on a watch for that long; it is opened again at its position.
 	IdleTimeout func(silence time.Duration)
+	// Zombie: the connection of a watch or streaming list was dead without an error: its other end is gone, and nothing
+	// had said so. by is what noticed, [ZombieByIdle] or [ZombieByPing]; silence is for how long nothing had come when
+	// it did. The watch is opened again at its position. Count these: some mean a network that drops connections.
+	Zombie func(silence time.Duration, by string)
 
 	// Resync: Store.Resync was called and returned err.
 	Resync func(err error)
 	// StoreFailed: the store did not take something. For Add, Update and Delete this is the only notice.
 	StoreFailed func(*StoreError)
 }
+
+// What notices that a connection is dead, as told to Trace.Zombie.
+const (
+	ZombieByIdle = "idle" // the idle timer: no event and no bookmark for Config.IdleTimeout
+	ZombieByPing = "ping" // the connection's own test of life: a ping without an answer
+)
 
 // PageInfo is about one page.
 type PageInfo struct {
