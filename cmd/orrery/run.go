@@ -87,7 +87,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
 	if err == nil {
-		err = refuseSecond(ctx, client, options.second, logger)
+		err = refuseSecond(ctx, client, options, logger)
 	}
 	if ctx.Err() != nil {
 		release()
