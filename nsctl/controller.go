@@ -57,9 +57,14 @@ type Config struct {
 	RateLimiter queue.RateLimiter[string]
 	// QueueTrace is told what the queue does. Default: nobody.
 	QueueTrace *queue.Trace[string]
+	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
+	QueueMetrics queue.MetricsProvider
 	// Trace is told what happens. Default: nobody.
 	Trace *Trace
 }
+
+// queueName is the work queue's name in metrics, the original's.
+const queueName = "namespace"
 
 const (
 	defaultWorkers      = 10
@@ -92,7 +97,7 @@ func NewController(config Config) (*Controller, error) {
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
-		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: "namespace", Trace: config.QueueTrace}),
+		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
 		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),

@@ -22,3 +22,6 @@ func (c *Controller) Snapshot() Snapshot {
 	c.mu.Unlock()
 	return Snapshot{Active: active, Queue: c.queue.Snapshot()}
 }
+
+// UpdateMetrics sets the gauges of the queue's metrics: call it when they are read.
+func (c *Controller) UpdateMetrics() { c.queue.UpdateMetrics() }

@@ -14,7 +14,7 @@ import (
 )
 
 // connect reads the configuration and makes the client. It does not send anything yet.
-func connect(options *runOptions, logger *logs.Logger, _ *observer) (*restclient.Client, error) {
+func connect(options *runOptions, logger *logs.Logger, observer *observer) (*restclient.Client, error) {
 	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func connect(options *runOptions, logger *logs.Logger, _ *observer) (*restclient
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
 	config.UserAgent = "orrery/" + version
-	config.Trace = logger.Requests()
+	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests())
 	return restclient.New(config)
 }
 

@@ -9,6 +9,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/logs"
 	"orrery/nsctl"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -21,7 +22,7 @@ const (
 )
 
 // startNamespaceController returns the initialiser of the namespace controller. worked is called after each pass.
-func startNamespaceController(options *runOptions, logger *logs.Logger, _ *observer, _ *recording, worked func()) controllers.Initializer {
+func startNamespaceController(options *runOptions, logger *logs.Logger, observer *observer, recording *recording, worked func()) controllers.Initializer {
 	return func(_ context.Context, shared controllers.Context) (func(context.Context), error) {
 		if !shared.Available[api.NamespacesResource] {
 			return nil, controllers.ErrResourceMissing
@@ -32,20 +33,17 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, _ *obser
 				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 					Name:         "namespaces",
 					ResyncPeriod: options.syncPeriod,
-					Reflector:    reflector.Config[*api.Namespace]{Trace: logger.Reflector("namespaces")},
-					Trace:        logger.Informer(),
+					Reflector:    reflector.Config[*api.Namespace]{Trace: reflector.JoinTraces(logger.Reflector("namespaces"), observer.reflector("namespaces"))},
+					Trace:        informer.JoinTraces(logger.Informer(), observer.informer()),
 				})
 			})
 		grace := options.gracePeriod
 		if grace == 0 {
 			grace = -1 // the flag's 0 means none, the configuration's 0 means the default
 		}
-		trace := logger.Namespaces()
-		logPass := trace.PassDone
-		trace.PassDone = func(namespace string, took time.Duration, failures int, err error) {
-			logPass(namespace, took, failures, err)
-			worked()
-		}
+		trace := nsctl.JoinTraces(logger.Namespaces(), observer.namespaces(), recording.namespaces(), &nsctl.Trace{
+			PassDone: func(string, time.Duration, int, error) { worked() },
+		})
 		controller, err := nsctl.NewController(nsctl.Config{
 			Informer: namespaceInformer,
 			Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
@@ -62,7 +60,8 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, _ *obser
 			ResyncPeriod: options.syncPeriod,
 			GracePeriod:  grace,
 			DrainTimeout: options.drainTimeout,
-			QueueTrace:   logger.Queue("namespace"),
+			QueueTrace:   queue.JoinTraces(logger.Queue("namespace"), observer.queue("namespace")),
+			QueueMetrics: observer.queueMetrics(),
 			Trace:        trace,
 		})
 		if err != nil {
