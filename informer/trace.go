@@ -28,6 +28,9 @@ type Trace struct {
 	HandlerLagging func(h HandlerInfo, pending int)
 	// HandlerBlocked: the informer has waited for a handler whose buffer was full, see [Bounded].
 	HandlerBlocked func(h HandlerInfo, waited time.Duration)
+	// HandlerStuck: a callback has been running for [StuckAfter], for twice that, and so on. It is called on a goroutine
+	// of its own, which the informer has only if somebody wants to be told.
+	HandlerStuck func(s StuckHandler)
 	// HandlerPanicked: a callback panicked. Reported before the process dies of it, or goes on.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
 

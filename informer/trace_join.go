@@ -27,6 +27,7 @@ func (t *Trace) and(u *Trace) *Trace {
 		HandlerSynced:   join(t.HandlerSynced, u.HandlerSynced),
 		HandlerLagging:  join2(t.HandlerLagging, u.HandlerLagging),
 		HandlerBlocked:  join2(t.HandlerBlocked, u.HandlerBlocked),
+		HandlerStuck:    join(t.HandlerStuck, u.HandlerStuck),
 		HandlerPanicked: join4(t.HandlerPanicked, u.HandlerPanicked),
 		Distributed:     join3(t.Distributed, u.Distributed),
 		Handled:         join4(t.Handled, u.Handled),

@@ -3,7 +3,6 @@ package nsctl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -22,6 +21,7 @@ type Controller struct {
 	gracePeriod time.Duration
 	workers     int
 	drain       time.Duration
+	passTimeout time.Duration // 0 is none
 	trace       *Trace
 
 	// mu guards active and settled.
@@ -51,6 +51,10 @@ type Config struct {
 	GracePeriod time.Duration
 	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
 	DrainTimeout time.Duration
+	// PassTimeout is how long a pass may take. A server that takes a request and never answers would otherwise have the
+	// worker for ever, and a few such namespaces all workers. The pass fails with [ErrPassTimeout] and is repeated like
+	// any other; what it has deleted stays deleted. Default 10 minutes; negative is none.
+	PassTimeout time.Duration
 	// RateLimiter says when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
 	// failure up to 60 s, for each namespace on its own. The original adds a bucket of 10 per second for all of
 	// them, which makes the thousandth failing namespace wait for 90 seconds.
@@ -71,6 +75,7 @@ const (
 	defaultResync       = 5 * time.Minute
 	defaultGracePeriod  = 5 * time.Second
 	defaultDrainTimeout = 20 * time.Second
+	defaultPassTimeout  = 10 * time.Minute
 	firstRetry          = 5 * time.Millisecond
 	lastRetry           = time.Minute
 )
@@ -102,26 +107,49 @@ func NewController(config Config) (*Controller, error) {
 		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),
 		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
+		passTimeout: effectivePassTimeout(config.PassTimeout),
 		trace:       config.Trace,
 		active:      map[string]time.Time{},
 		settled:     map[string]time.Time{},
 	}
-	_, err := config.Informer.AddEventHandlerWithResyncPeriod(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
+		Name:         "namespace controller",
+		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
+		CompactAfter: handlerBacklog,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// handlerBacklog bounds what waits for the handler, should a hook hold it up: what counts is the newest state.
+const handlerBacklog = 4096
+
+func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
+	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
 		AddFunc: func(namespace *api.Namespace, _ bool) { c.enqueue(namespace, c.gracePeriod) },
 		UpdateFunc: func(old, namespace *api.Namespace) {
-			if old.DeletionTimestamp != nil {
+			recreated := old.UID != namespace.UID
+			if recreated {
+				c.forget(old.UID)
+			}
+			if old.DeletionTimestamp != nil && !recreated {
 				c.enqueue(namespace, max(c.gracePeriod, changePause))
 				return
 			}
 			c.enqueue(namespace, c.gracePeriod)
 		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
-		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted) },
-	}, orDefault(config.ResyncPeriod, defaultResync))
-	if err != nil {
-		return nil, err
+		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted.Object.UID) },
 	}
-	return c, nil
+}
+
+func effectivePassTimeout(configured time.Duration) time.Duration {
+	if configured < 0 {
+		return 0
+	}
+	return orDefault(configured, defaultPassTimeout)
 }
 
 func orDefault[T int | time.Duration](value, fallback T) T {
@@ -156,10 +184,10 @@ func (c *Controller) settle(namespace *api.Namespace) {
 	}
 }
 
-func (c *Controller) forget(deleted informer.DeletedObject[*api.Namespace]) {
+func (c *Controller) forget(uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.settled, deleted.Object.UID)
+	delete(c.settled, uid)
 }
 
 // sightingOf is what is known of a namespace in deletion before it is read anew.
@@ -172,10 +200,6 @@ func (c *Controller) sightingOf(namespace *api.Namespace) sighting {
 	}
 	return sighting{name: namespace.Name, uid: namespace.UID, deletedAt: namespace.DeletionTimestamp.Time, settled: settled}
 }
-
-// ErrCutShort is what a pass ends with that was still under way when the drain timeout was over. It is a
-// context.Canceled.
-var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to finish was over: %w", context.Canceled)
 
 // Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and
 // returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
@@ -218,31 +242,17 @@ func (c *Controller) worker(ctx context.Context) {
 	}
 }
 
-// sync makes one pass and decides when the next one is due. Done comes last, also when the pass panics:
-// otherwise the namespace would stay in hand, and out of everybody's reach, for ever.
+// sync makes one pass and decides when the next one is due. Done comes last, also when a hook panics: otherwise the
+// namespace would stay in hand, and out of everybody's reach, for ever.
 func (c *Controller) sync(ctx context.Context, name string) {
 	defer c.queue.Done(name)
 	started := time.Now()
 	c.setActive(name, started)
 	defer c.clearActive(name)
-	c.trace.passStarted(name)
 
-	err := c.syncNamespace(ctx, name)
+	err := c.guardedPass(ctx, name)
 	c.requeue(name, err)
 	c.trace.passDone(name, time.Since(started), c.queue.NumRequeues(name), err)
-}
-
-// syncNamespace passes the namespace on if the store still has it.
-func (c *Controller) syncNamespace(ctx context.Context, name string) error {
-	namespace, err := c.lister.Get(name)
-	if err != nil || namespace.DeletionTimestamp == nil {
-		return nil // gone from the store, or a new one of that name
-	}
-	err = c.deleter.deleteSeen(ctx, c.sightingOf(namespace))
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 // requeue plans the next pass after one that ended with err.

@@ -135,16 +135,25 @@ func (p *pass) note(resource deletableResource, left remains, err error) {
 	p.estimate = left.estimate
 }
 
-// sideBySide calls do for 0 to n-1, at most limit at a time, and returns when all calls have.
+// sideBySide calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If one of them panicked it
+// panics then, with the *PanicError of one that did: on a goroutine of its own nobody could keep the panic from ending
+// the process.
 func sideBySide(n, limit int, do func(i int)) {
 	slots := make(chan struct{}, limit)
+	panics := make([]*PanicError, n)
 	var running sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
+			defer catch(&panics[i])
 			do(i)
 		})
 	}
 	running.Wait()
+	for _, err := range panics {
+		if err != nil {
+			panic(err)
+		}
+	}
 }

@@ -42,6 +42,13 @@ func (d *Deleter) discoverAhead(ctx context.Context, seen sighting) *ahead {
 	a := &ahead{cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
+		var panicked *PanicError
+		defer func() {
+			if panicked != nil {
+				a.err = panicked
+			}
+		}()
+		defer catch(&panicked)
 		a.lists, a.err = d.discovery.PreferredNamespacedResources(ctx, seen.deletedAt)
 	}()
 	return a

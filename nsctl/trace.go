@@ -32,6 +32,11 @@ type Trace struct {
 	ConditionsFailed func(namespace string, err error)
 	// Finalized: this controller's token was removed, or that failed.
 	Finalized func(namespace string, err error)
+	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; so many namespaces wait for a
+	// worker meanwhile. Called on a goroutine of its own.
+	PassStuck func(namespace string, running time.Duration, waiting int)
+	// PassPanicked: a pass panicked. It counts as failed, see [PanicError], and is repeated as any other.
+	PassPanicked func(namespace string, err *PanicError)
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
 	// the failed passes since the last one that went well.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
@@ -100,5 +105,17 @@ func (t *Trace) finalized(namespace string, err error) {
 func (t *Trace) passDone(namespace string, took time.Duration, failures int, err error) {
 	if t != nil && t.PassDone != nil {
 		t.PassDone(namespace, took, failures, err)
+	}
+}
+
+func (t *Trace) passStuck(namespace string, running time.Duration, waiting int) {
+	if t != nil && t.PassStuck != nil {
+		t.PassStuck(namespace, running, waiting)
+	}
+}
+
+func (t *Trace) passPanicked(namespace string, err *PanicError) {
+	if t != nil && t.PassPanicked != nil {
+		t.PassPanicked(namespace, err)
 	}
 }

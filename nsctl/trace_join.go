@@ -28,6 +28,8 @@ func (t *Trace) and(u *Trace) *Trace {
 		ConditionsUpdated: join2(t.ConditionsUpdated, u.ConditionsUpdated),
 		ConditionsFailed:  join2(t.ConditionsFailed, u.ConditionsFailed),
 		Finalized:         join2(t.Finalized, u.Finalized),
+		PassStuck:         join3(t.PassStuck, u.PassStuck),
+		PassPanicked:      join2(t.PassPanicked, u.PassPanicked),
 		PassDone:          join4(t.PassDone, u.PassDone),
 	}
 }
