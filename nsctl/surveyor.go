@@ -105,7 +105,7 @@ func (s *surveyor) run(ctx context.Context, v *survey, resources []deletableReso
 		defer v.mu.Unlock()
 		v.holders[resources[i].gvr] = holders
 	})
-	s.trace.surveyed(len(resources), len(v.holders), time.Since(v.begun))
+	s.trace.surveyed(ctx, len(resources), len(v.holders), time.Since(v.begun))
 }
 
 // wait returns the survey when it is complete, or nil if the context ends before.

@@ -1,6 +1,7 @@
 package nsctl_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -50,7 +51,7 @@ func TestManyNamespacesAreLookedIntoAtOnce(t *testing.T) {
 		names := crowd(c, 50)
 		var surveys atomic.Int32
 		r := startController(t, c, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{Surveyed: func(types, seen int, _ time.Duration) {
+			config.Trace = &nsctl.Trace{Surveyed: func(_ context.Context, types, seen int, _ time.Duration) {
 				surveys.Add(1)
 				assert.Equal(t, 30, types)
 				assert.Equal(t, 29, seen, "there are more ConfigMaps than fit on a page")
@@ -93,7 +94,7 @@ func TestASurveyDoesNotWaitForASlowType(t *testing.T) {
 		})
 		var seen atomic.Int32
 		r := startController(t, c, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{Surveyed: func(_, types int, _ time.Duration) { seen.Store(int32(types)) }}
+			config.Trace = &nsctl.Trace{Surveyed: func(_ context.Context, _, types int, _ time.Duration) { seen.Store(int32(types)) }}
 		})
 		time.Sleep(15 * time.Second)
 		assertAllGone(t, c, names)
@@ -116,7 +117,7 @@ func TestASurveyIsNotBelievedAboutLaterNamespaces(t *testing.T) {
 		})
 		var surveys atomic.Int32
 		r := startController(t, c, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{Surveyed: func(int, int, time.Duration) { surveys.Add(1) }}
+			config.Trace = &nsctl.Trace{Surveyed: func(context.Context, int, int, time.Duration) { surveys.Add(1) }}
 		})
 		time.Sleep(6 * time.Second)
 		require.Equal(t, int32(1), surveys.Load())

@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"context"
 	"time"
 
 	"orrery/restclient/api"
@@ -13,13 +14,17 @@ type Trace struct {
 	// Enqueued: the namespace was seen in deletion and is going to be looked at after the delay. Called with each
 	// change of the namespace and each resync; it must not be changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
+	// PassContext is asked before a pass for the context that everything in it is done with, requests above all; it
+	// returns the one that it gets, or one that is derived from it and carries the name of the pass, see
+	// [restclient.WithOrigin].
+	PassContext func(ctx context.Context, namespace string) context.Context
 	// PassStarted: a worker begins a pass.
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
 	Discovered func(namespace string, types int, err error)
 	// Surveyed: all namespaces were asked at once which of these types they hold; so many of them could be seen as a
-	// whole. It happens when several passes are under way.
-	Surveyed func(types, seen int, took time.Duration)
+	// whole. It happens when several passes are under way; the context is that of the one which asked for all.
+	Surveyed func(ctx context.Context, types, seen int, took time.Duration)
 	// TypeDeleted: one type was told to go; remaining is what is still there. Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what a real one would delete.
@@ -48,6 +53,13 @@ func (t *Trace) enqueued(namespace *api.Namespace, after time.Duration) {
 	}
 }
 
+func (t *Trace) passContext(ctx context.Context, namespace string) context.Context {
+	if t != nil && t.PassContext != nil {
+		return t.PassContext(ctx, namespace)
+	}
+	return ctx
+}
+
 func (t *Trace) passStarted(namespace string) {
 	if t != nil && t.PassStarted != nil {
 		t.PassStarted(namespace)
@@ -60,9 +72,9 @@ func (t *Trace) discovered(namespace string, types int, err error) {
 	}
 }
 
-func (t *Trace) surveyed(types, seen int, took time.Duration) {
+func (t *Trace) surveyed(ctx context.Context, types, seen int, took time.Duration) {
 	if t != nil && t.Surveyed != nil {
-		t.Surveyed(types, seen, took)
+		t.Surveyed(ctx, types, seen, took)
 	}
 }
 

@@ -1,5 +1,7 @@
 package nsctl
 
+import "context"
+
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
 // the result is nil if all are, and the argument itself if there is but one.
 func JoinTraces(traces ...*Trace) *Trace {
@@ -19,9 +21,10 @@ func JoinTraces(traces ...*Trace) *Trace {
 func (t *Trace) and(u *Trace) *Trace {
 	return &Trace{
 		Enqueued:          join2(t.Enqueued, u.Enqueued),
+		PassContext:       chain(t.PassContext, u.PassContext),
 		PassStarted:       join(t.PassStarted, u.PassStarted),
 		Discovered:        join3(t.Discovered, u.Discovered),
-		Surveyed:          join3(t.Surveyed, u.Surveyed),
+		Surveyed:          join4(t.Surveyed, u.Surveyed),
 		TypeDeleted:       join4(t.TypeDeleted, u.TypeDeleted),
 		WouldDelete:       join4(t.WouldDelete, u.WouldDelete),
 		Conflict:          join2(t.Conflict, u.Conflict),
@@ -32,6 +35,14 @@ func (t *Trace) and(u *Trace) *Trace {
 		PassPanicked:      join2(t.PassPanicked, u.PassPanicked),
 		PassDone:          join4(t.PassDone, u.PassDone),
 	}
+}
+
+// chain passes what the first returns to the second.
+func chain(f, g func(context.Context, string) context.Context) func(context.Context, string) context.Context {
+	if f == nil || g == nil {
+		return either(f, g, f == nil)
+	}
+	return func(ctx context.Context, namespace string) context.Context { return g(f(ctx, namespace), namespace) }
 }
 
 func join[A any](f, g func(A)) func(A) {

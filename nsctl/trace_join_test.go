@@ -16,7 +16,7 @@ func markedTrace(tell func(args []reflect.Value)) *nsctl.Trace {
 	for i := range hooks.NumField() {
 		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
 			tell(args)
-			return nil
+			return args[:hooks.Field(i).Type().NumOut()] // PassContext returns the context that it gets
 		}))
 	}
 	return trace

@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -14,7 +15,9 @@ var terminating = &api.Namespace{}
 // callAll calls every hook once.
 func callAll(t *Trace) {
 	t.enqueued(terminating, time.Second)
+	t.passContext(context.Background(), "ns")
 	t.passStarted("ns")
+	t.surveyed(context.Background(), 30, 30, time.Second)
 	t.discovered("ns", 30, nil)
 	t.typeDeleted("ns", api.PodsResource, 1, nil)
 	t.wouldDelete("ns", api.PodsResource, 1, nil)
@@ -35,7 +38,9 @@ func TestEveryHookIsCalled(t *testing.T) {
 	calls := 0
 	callAll(&Trace{
 		Enqueued:          func(*api.Namespace, time.Duration) { calls++ },
+		PassContext:       func(ctx context.Context, _ string) context.Context { calls++; return ctx },
 		PassStarted:       func(string) { calls++ },
+		Surveyed:          func(context.Context, int, int, time.Duration) { calls++ },
 		Discovered:        func(string, int, error) { calls++ },
 		TypeDeleted:       func(string, api.GroupVersionResource, int, error) { calls++ },
 		WouldDelete:       func(string, api.GroupVersionResource, int, error) { calls++ },
@@ -45,7 +50,7 @@ func TestEveryHookIsCalled(t *testing.T) {
 		Finalized:         func(string, error) { calls++ },
 		PassDone:          func(string, time.Duration, int, error) { calls++ },
 	})
-	assert.Equal(t, 10, calls)
+	assert.Equal(t, 12, calls)
 }
 
 func BenchmarkNilTrace(b *testing.B) {

@@ -34,6 +34,7 @@ func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
 
 func (c *Controller) caughtPass(ctx context.Context, name string, err *error) (panicked *PanicError) {
 	defer catch(&panicked)
+	ctx = c.trace.passContext(ctx, name)
 	c.trace.passStarted(name)
 	*err = c.syncNamespace(ctx, name)
 	return nil

@@ -42,6 +42,9 @@ func (x *exchange) run(ctx context.Context) error {
 	if err != nil {
 		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}
 	}
+	if x.client.cfg.Trace != nil {
+		x.req.origin = OriginOf(ctx)
+	}
 	for attempt := 1; ; attempt++ {
 		if err := x.throttle(ctx, u, attempt); err != nil {
 			return err

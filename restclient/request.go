@@ -37,6 +37,8 @@ type Request struct {
 
 	// subject is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
 	subject subject
+	// origin is filled in when the request is made, if there is a trace.
+	origin string
 }
 
 // subject says what a request is about in the terms of the API.
@@ -62,7 +64,7 @@ func (r *Request) info(attempt int) RequestInfo {
 		Method: r.method(), Verb: r.subject.verb,
 		Resource: r.subject.resource, Namespace: r.subject.namespace,
 		Name: r.subject.name, Subresource: r.subject.subresource,
-		Path: r.Path, Attempt: attempt,
+		Path: r.Path, Attempt: attempt, Origin: r.origin,
 	}
 }
 

@@ -49,6 +49,9 @@ type RequestInfo struct {
 
 	// Attempt counts from 1.
 	Attempt int
+
+	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: nobody said.
+	Origin string
 }
 
 // RequestResult is how an attempt ended.

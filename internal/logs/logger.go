@@ -52,6 +52,7 @@ type Config struct {
 type Logger struct {
 	zero      zerolog.Logger
 	verbosity int
+	passes    *reconciles
 }
 
 // New returns a logger.
@@ -71,11 +72,12 @@ func New(config Config) *Logger {
 	return &Logger{
 		zero:      zerolog.New(zerolog.SyncWriter(writer)).With().Timestamp().Logger(),
 		verbosity: config.Verbosity,
+		passes:    newReconciles(),
 	}
 }
 
 // fieldsFirst is the order in which a line of text tells what it is about; other fields follow by name.
-var fieldsFirst = []string{"namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code", "condition", "reason", "detail", zerolog.ErrorFieldName}
+var fieldsFirst = []string{reconcileID, "namespace", "informer", "controller", "queue", "key", "resource", "method", "path", "code", "condition", "reason", "detail", zerolog.ErrorFieldName}
 
 // levelColors are those of a terminal (ECMA-48): what needs a look stands out.
 var levelColors = map[string]string{"debug": "90", "info": "32", "warn": "33", "error": "31"}

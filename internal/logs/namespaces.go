@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"orrery/nsctl"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -16,6 +18,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 	log := &namespaceLog{Logger: l, stories: newStories()}
 	return &nsctl.Trace{
 		Enqueued:          log.enqueued,
+		PassContext:       l.passes.begin,
 		PassStarted:       log.passStarted,
 		Discovered:        log.discovered,
 		Surveyed:          log.surveyed,
@@ -25,6 +28,8 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		ConditionsUpdated: log.conditionsUpdated,
 		ConditionsFailed:  log.conditionsFailed,
 		Finalized:         log.finalized,
+		PassStuck:         log.passStuck,
+		PassPanicked:      log.passPanicked,
 		PassDone:          log.passDone,
 	}
 }
@@ -44,44 +49,44 @@ func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
 }
 
 func (l *namespaceLog) passStarted(namespace string) {
-	l.at(verbosityPasses).Str("namespace", namespace).Msg("pass started")
+	l.line(l.at(verbosityPasses), namespace).Msg("pass started")
 }
 
 func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	if err != nil {
 		// What the pass ends with tells everybody.
-		l.at(verbosityPasses).Str("namespace", namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
+		l.line(l.at(verbosityPasses), namespace).Int("types", types).Err(err).Msg("discovery is incomplete, the namespace cannot be finalized yet")
 		return
 	}
-	l.at(verbosityPasses).Str("namespace", namespace).Int("types", types).Msg("resource types discovered")
+	l.line(l.at(verbosityPasses), namespace).Int("types", types).Msg("resource types discovered")
 }
 
-func (l *namespaceLog) surveyed(types, seen int, took time.Duration) {
-	l.at(verbosityPasses).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("several namespaces are in deletion: looked into all of them at once")
+func (l *namespaceLog) surveyed(ctx context.Context, types, seen int, took time.Duration) {
+	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("several namespaces are in deletion: looked into all of them at once")
 }
 
 func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
 	switch {
 	case err != nil:
-		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
+		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("deleting content failed")
 	case remaining > 0:
-		l.at(verbosityPasses).Str("namespace", namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
+		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Int("remaining", remaining).Msg("content remains")
 	default:
-		l.at(verbosityEvents).Str("namespace", namespace).Str("resource", typeName(resource)).Msg("content is gone")
+		l.line(l.at(verbosityEvents), namespace).Str("resource", typeName(resource)).Msg("content is gone")
 	}
 }
 
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
 	switch {
 	case err != nil:
-		l.Warn().Str("namespace", namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
+		l.line(l.Warn(), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
 	case items > 0:
-		l.Info().Str("namespace", namespace).Str("resource", typeName(resource)).Int("items", items).Msg("dry run: would delete")
+		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", items).Msg("dry run: would delete")
 	}
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {
-	l.at(verbosityPasses).Str("namespace", namespace).Err(err).Msg("somebody else changed the namespace, trying again on the new state")
+	l.line(l.at(verbosityPasses), namespace).Err(err).Msg("somebody else changed the namespace, trying again on the new state")
 }
 
 func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
@@ -89,7 +94,7 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 		if condition.Status != api.ConditionTrue {
 			continue
 		}
-		l.Info().Str("namespace", namespace).Str("condition", string(condition.Type)).
+		l.line(l.Info(), namespace).Str("condition", string(condition.Type)).
 			Str("reason", condition.Reason).Str("detail", condition.Message).Msg("condition holds")
 	}
 }
@@ -98,33 +103,48 @@ func (l *namespaceLog) conditionsFailed(namespace string, err error) {
 	if api.IsNotFound(err) {
 		return // somebody else has finalized it
 	}
-	l.Warn().Str("namespace", namespace).Err(err).Msg("cannot report conditions")
+	l.line(l.Warn(), namespace).Err(err).Msg("cannot report conditions")
 }
 
 func (l *namespaceLog) finalized(namespace string, err error) {
 	switch {
 	case err == nil:
-		l.Info().Str("namespace", namespace).Msg("namespace finalized")
+		l.line(l.Info(), namespace).Msg("namespace finalized")
 	case !api.IsNotFound(err):
-		l.at(verbosityPasses).Str("namespace", namespace).Err(err).Msg("finalizing failed")
+		l.line(l.at(verbosityPasses), namespace).Err(err).Msg("finalizing failed")
 	}
 }
 
+// passStuck is told by a goroutine of its own, of a pass that is under way.
+func (l *namespaceLog) passStuck(namespace string, running time.Duration, waiting int) {
+	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass takes long, some request is not answered")
+}
+
+func (l *namespaceLog) passPanicked(namespace string, err *nsctl.PanicError) {
+	l.line(l.Error(), namespace).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, it is going to be repeated")
+}
+
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
+	defer l.passes.end(namespace)
 	var remaining *nsctl.ResourcesRemainingError
 	switch {
 	case err == nil:
 		l.stories.end(namespace)
-		l.at(verbosityPasses).Str("namespace", namespace).Dur("took_s", rounded(took)).Msg("pass done")
+		l.line(l.at(verbosityPasses), namespace).Dur("took_s", rounded(took)).Msg("pass done")
 	case errors.As(err, &remaining):
-		l.news(zerolog.InfoLevel, namespace, "remaining").Str("namespace", namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
+		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
 	case errors.Is(err, nsctl.ErrCutShort):
-		l.Warn().Str("namespace", namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
+		l.line(l.Warn(), namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
 	default:
-		l.news(zerolog.WarnLevel, namespace, err.Error()).Str("namespace", namespace).Dur("took_s", rounded(took)).Int("failures", failures).
+		l.line(l.news(zerolog.WarnLevel, namespace, err.Error()), namespace).Dur("took_s", rounded(took)).Int("failures", failures).
 			Err(err).Msg("pass failed, it is going to be repeated")
 	}
+}
+
+// line says which namespace and which pass over it a line is about.
+func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Event {
+	return l.passes.of(namespace, line.Str("namespace", namespace))
 }
 
 // news starts a line at the level if it tells something new of the namespace, and at -v1 if it was told a moment ago.

@@ -14,7 +14,7 @@ const throttleNotice = time.Second
 func (l *Logger) Requests() *restclient.Trace {
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
-			event := l.at(verbosityRequests).Str("method", info.Method).Str("path", info.Path).
+			event := origin(info.Origin, l.at(verbosityRequests)).Str("method", info.Method).Str("path", info.Path).
 				Int("code", result.Code).Dur("took_s", rounded(result.Duration))
 			if result.Err != nil {
 				event = event.Err(result.Err)
@@ -22,12 +22,12 @@ func (l *Logger) Requests() *restclient.Trace {
 			event.Msg("request")
 		},
 		Retry: func(info restclient.RequestInfo, wait time.Duration, err error) {
-			l.at(verbosityPasses).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
+			origin(info.Origin, l.at(verbosityPasses)).Str("method", info.Method).Str("path", info.Path).Int("attempt", info.Attempt).
 				Dur("wait_s", rounded(wait)).Err(err).Msg("request is going to be repeated")
 		},
 		Throttled: func(info restclient.RequestInfo, wait time.Duration) {
 			if wait >= throttleNotice {
-				l.Warn().Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
+				origin(info.Origin, l.Warn()).Str("method", info.Method).Str("path", info.Path).Dur("waited_s", rounded(wait)).Msg("request waited for the client's own rate limit, see --kube-api-qps")
 			}
 		},
 		Warning: (&warningLog{Logger: l, told: map[string]bool{}}).warn,

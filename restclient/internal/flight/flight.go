@@ -33,13 +33,14 @@ func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
 
 // Do returns the result of a run. joined tells whether the run was under way already when Do was called, so that its
 // result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first;
-// the last caller to leave a run stays until that has ended, too, which it does soon.
+// the last caller to leave a run stays until that has ended, too, which it does soon. The values in fn's context are those
+// of the call that started the run, and nothing else of it.
 func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return value, false, err
 		}
-		r, joined, abandoned := f.board()
+		r, joined, abandoned := f.board(ctx)
 		if !abandoned {
 			value, err := f.wait(ctx, r)
 			return value, joined, err
@@ -54,7 +55,7 @@ func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 
 // board takes a seat in the run that is under way, or starts one. A run that was abandoned takes nobody on board, and
 // no other may start before it has ended.
-func (f *Flight[T]) board() (r *run[T], joined, abandoned bool) {
+func (f *Flight[T]) board(first context.Context) (r *run[T], joined, abandoned bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.current; r != nil {
@@ -64,7 +65,7 @@ func (f *Flight[T]) board() (r *run[T], joined, abandoned bool) {
 		r.waiting++
 		return r, true, false
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(first))
 	r = &run[T]{cancel: cancel, done: make(chan struct{}), waiting: 1}
 	f.current = r
 	go f.fly(ctx, r)
