@@ -39,6 +39,9 @@ type Config struct {
 	NoKubelet bool
 	// NoCollector leaves the garbage collector out: dependents outlive their owners.
 	NoCollector bool
+	// Demo says that a namespace controller runs beside the server, in the same process. The server's version tells others, lest they
+	// start a second one.
+	Demo bool
 
 	// Trace is told of requests, Kubelet of pods, Collector of what is collected; nil for none.
 	Trace     *Trace

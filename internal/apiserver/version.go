@@ -12,6 +12,8 @@ const (
 	emulatedMajor = "1"
 	emulatedMinor = "36"
 	emulated      = "v1.36.3+orrery"
+	// emulatedDemo is what a server calls itself that is not alone, see Config.Demo.
+	emulatedDemo = emulated + ".demo"
 	// compatibleMinor is the oldest release that a component of this version works with.
 	compatibleMinor = "35"
 )
@@ -27,9 +29,13 @@ type versionDocument struct {
 
 // serveVersion answers /version.
 func (x *exchange) serveVersion() error {
+	version := emulated
+	if x.server.config.Demo {
+		version = emulatedDemo
+	}
 	return x.sendJSON(http.StatusOK, versionDocument{
 		VersionInfo: api.VersionInfo{
-			Major: emulatedMajor, Minor: emulatedMinor, GitVersion: emulated,
+			Major: emulatedMajor, Minor: emulatedMinor, GitVersion: version,
 			GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
 			GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		},

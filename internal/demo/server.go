@@ -20,7 +20,7 @@ import (
 func newServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	controller, spectators := "controller-"+rand.Text(), "spectators-"+rand.Text()
 	server, err := apiserver.New(apiserver.Config{
-		Listen: listen, TLS: true,
+		Listen: listen, TLS: true, Demo: true,
 		Tokens: map[string]apiserver.User{
 			controller: {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
 			spectators: {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
