@@ -12,7 +12,9 @@ import (
 // and the cell in the store. Notifications, keys, listeners and hooks that are nil cost nothing.
 func TestDispatchAllocations(t *testing.T) {
 	const events = 2000
-	for name, trace := range map[string]*informer.Trace{"no trace": nil, "no hooks": {}} {
+	for name, trace := range map[string]*informer.Trace{
+		"no trace": nil, "no hooks": {}, "watchdog": {HandlerStuck: func(informer.StuckHandler) {}},
+	} {
 		for _, handlers := range []int{1, 16} {
 			d := startDispatch(t, informer.Config[head]{Trace: trace}, handlers, 10_000)
 			d.send(20_000, handlers) // every object and every buffer has been there before

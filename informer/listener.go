@@ -49,6 +49,8 @@ type listener[T any] struct {
 	waited  atomic.Int64  // nanoseconds that the processor has waited for the handler
 	peak    atomic.Uint64 // the greatest number of events that ever waited
 
+	// begun is for the watchdog; nil if there is none.
+	begun *begun
 	// current is the event of the callback that is going on. It and onPanic belong to the goroutine.
 	current *notification[T]
 	onPanic wait.PanicHandler
@@ -198,6 +200,9 @@ func (l *listener[T]) deliver(n *notification[T]) {
 	if n.kind == eventSynced {
 		l.synced()
 		return
+	}
+	if l.begun != nil {
+		l.begun.set(n.kind, n.key, l.handled.Load())
 	}
 	if l.trace == nil || l.trace.Handled == nil {
 		l.call(n)

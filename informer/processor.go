@@ -19,6 +19,8 @@ type processor[T any] struct {
 	trace    *Trace
 
 	goroutines sync.WaitGroup // of the listeners, the removed ones included
+	watching   sync.WaitGroup // the watchdog, if there is one
+	unwatch    chan struct{}  // closed to end it
 
 	mu sync.Mutex
 	// listeners in the order of registration. The slice is never changed in place: flush uses it unlocked.
@@ -56,7 +58,7 @@ func (b *batch[T]) index(number uint64) int {
 }
 
 func newProcessor[T any](informer string, checkPeriod time.Duration, trace *Trace) *processor[T] {
-	p := &processor[T]{informer: informer, checkPeriod: checkPeriod, trace: trace}
+	p := &processor[T]{informer: informer, checkPeriod: checkPeriod, trace: trace, unwatch: make(chan struct{})}
 	p.flushed.L = &p.mu
 	return p
 }
@@ -160,6 +162,10 @@ func (p *processor[T]) start() {
 	for _, l := range p.listeners {
 		p.goroutines.Go(l.run)
 	}
+	if p.trace != nil && p.trace.HandlerStuck != nil {
+		dog := watchdog[T]{processor: p, tell: p.trace.HandlerStuck, watched: map[*listener[T]]*watchedListener{}}
+		p.watching.Go(func() { dog.run(p.unwatch) })
+	}
 }
 
 // release makes the processor never again wait for a handler. It is called when the informer is told to end, which a
@@ -185,7 +191,9 @@ func (p *processor[T]) stop() {
 	for _, l := range listeners {
 		l.stop()
 	}
-	p.goroutines.Wait()
+	p.goroutines.Wait() // watched: a callback that does not return holds up the end
+	close(p.unwatch)
+	p.watching.Wait()
 }
 
 // shouldResync marks the listeners whose time has come and reports whether there are any. The reflector calls

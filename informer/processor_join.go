@@ -64,6 +64,9 @@ func (p *processor[T]) newListenerLocked(h ResourceEventHandler[T], opts Handler
 		next:         p.accepted,
 		complete:     p.synced,
 	}
+	if p.trace != nil && p.trace.HandlerStuck != nil {
+		l.begun = &begun{}
+	}
 	if p.released {
 		l.pipe.release()
 	}
@@ -105,6 +108,13 @@ func (p *processor[T]) leave(r *Registration) (l *listener[T], started bool, res
 	l = p.listeners[i]
 	p.listeners = slices.Concat(p.listeners[:i], p.listeners[i+1:])
 	return l, p.started, []batch[T]{p.inFlight, p.waitingLocked()}
+}
+
+// current returns the listeners that have not left. The slice must not be changed.
+func (p *processor[T]) current() []*listener[T] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.listeners
 }
 
 // registrations returns those of the listeners that have not left.

@@ -1,6 +1,11 @@
 package informer
 
-import "time"
+import (
+	"sync"
+	"time"
+
+	"orrery/wait"
+)
 
 // StuckAfter is how long a callback may run before [Trace].HandlerStuck is told of it. A handler that only puts a key
 // into a queue needs a microsecond.
@@ -13,4 +18,92 @@ type StuckHandler struct {
 	Key     string
 	Running time.Duration // at least; it is looked at from time to time
 	Pending int           // the events that the handler has not dealt with, this one included
+}
+
+// stuckLook is how often the watchdog looks.
+const stuckLook = StuckAfter / 4
+
+// begun is which callback a listener makes, for the watchdog. It is written only if there is one.
+type begun struct {
+	mu    sync.Mutex // guards what follows
+	event EventKind
+	key   string
+	made  uint64 // the callbacks that had returned when this one began
+}
+
+func (b *begun) set(event EventKind, key string, made uint64) {
+	b.mu.Lock()
+	b.event, b.key, b.made = event, key, made
+	b.mu.Unlock()
+}
+
+// since returns the callback that is going on if that is the one after made others.
+func (b *begun) since(made uint64) (event EventKind, key string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.event, b.key, b.event != 0 && b.made == made
+}
+
+// watchdog tells of callbacks that do not return. It compares, now and then, how many callbacks of each handler have
+// returned: no clock is read and no timer set for an event. So it is a look late at most, and does not tell too early.
+//
+// It belongs to one goroutine.
+type watchdog[T any] struct {
+	processor *processor[T]
+	tell      func(StuckHandler)
+	watched   map[*listener[T]]*watchedListener
+}
+
+type watchedListener struct {
+	returned uint64 // callbacks that had returned at the last look
+	running  time.Duration
+	mark     time.Duration // of running, at which it is told
+}
+
+// run looks until stop is closed.
+func (w *watchdog[T]) run(stop <-chan struct{}) {
+	ticker := time.NewTicker(stuckLook)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			w.look()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// look also sees handlers that have been removed and whose last callback has not returned.
+func (w *watchdog[T]) look() {
+	for _, l := range w.processor.current() {
+		if w.watched[l] == nil {
+			w.watched[l] = &watchedListener{}
+		}
+	}
+	for l, seen := range w.watched {
+		if isClosed(l.registration.ended) {
+			delete(w.watched, l)
+			continue
+		}
+		w.lookAt(l, seen)
+	}
+}
+
+func (w *watchdog[T]) lookAt(l *listener[T], seen *watchedListener) {
+	returned := l.handled.Load()
+	event, key, going := l.begun.since(returned)
+	if !going {
+		*seen = watchedListener{returned: returned}
+		return
+	}
+	if seen.mark == 0 || seen.returned != returned {
+		*seen = watchedListener{returned: returned, mark: StuckAfter}
+		return
+	}
+	if seen.running += stuckLook; seen.running >= seen.mark {
+		seen.mark *= 2
+		defer wait.HandleCrash()
+		w.tell(StuckHandler{HandlerInfo: l.registration.info, Event: event, Key: key, Running: seen.running, Pending: l.pending()})
+	}
 }

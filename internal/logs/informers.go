@@ -19,6 +19,10 @@ func (l *Logger) Informer() *informer.Trace {
 		HandlerLagging: func(h informer.HandlerInfo, pending int) {
 			l.Warn().Str("informer", h.Informer).Str("handler", h.Handler).Int("pending", pending).Msg("handler cannot keep up")
 		},
+		HandlerStuck: func(s informer.StuckHandler) {
+			l.Warn().Str("informer", s.Informer).Str("handler", s.Handler).Stringer("event", s.Event).Str("key", s.Key).
+				Dur("running_s", rounded(s.Running)).Int("pending", s.Pending).Msg("handler does not return")
+		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
 			l.Error().Str("informer", h.Informer).Str("handler", h.Handler).Stringer("event", kind).Str("key", key).Msg("handler panicked")
 		},

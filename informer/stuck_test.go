@@ -1,0 +1,280 @@
+package informer_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// reports collects what HandlerStuck is told.
+type reports struct {
+	mu  sync.Mutex
+	all []informer.StuckHandler
+}
+
+func (r *reports) add(s informer.StuckHandler) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, s)
+}
+
+func (r *reports) take() []informer.StuckHandler {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.all
+	r.all = nil
+	return all
+}
+
+// newest is a handler that keeps the newest state of each object, and how often it was called.
+type newest struct {
+	mu     sync.Mutex
+	states map[string]string
+	calls  int
+}
+
+func (h *newest) note(name, version string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.states == nil {
+		h.states = map[string]string{}
+	}
+	h.calls++
+	if version == "" {
+		delete(h.states, name)
+		return
+	}
+	h.states[name] = version
+}
+
+func (h *newest) OnAdd(obj *api.Namespace, _ bool)                  { h.note(obj.Name, obj.ResourceVersion) }
+func (h *newest) OnUpdate(_, obj *api.Namespace)                    { h.note(obj.Name, obj.ResourceVersion) }
+func (h *newest) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.note(d.Key, "") }
+func (h *newest) seen() (states map[string]string, calls int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.states, h.calls
+}
+
+const stuckObjects = 20
+
+// An hour in which a handler hangs over one object, of 20 that change 100 times a minute altogether.
+func TestAHandlerThatBlocksForAnHour(t *testing.T) {
+	tests := map[string]struct {
+		options  informer.HandlerOptions
+		pending  int  // of the one that hangs, at most
+		standing bool // everything else stands still
+	}{
+		// Each change of the hour waits, as in client-go: see HandlerOptions.CompactAfter.
+		"batching, unlimited":     {informer.HandlerOptions{Delivery: informer.Batching}, 7000, false},
+		"batching, compacted":     {informer.HandlerOptions{Delivery: informer.Batching, CompactAfter: 100}, 101, false},
+		"channel pair, unlimited": {informer.HandlerOptions{Delivery: informer.ChannelPair}, 7000, false},
+		"coalescing":              {informer.HandlerOptions{Delivery: informer.Coalescing}, stuckObjects + 1, false},
+		"bounded":                 {informer.HandlerOptions{Delivery: informer.Bounded, Capacity: 50}, 51 + 64, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var told reports
+			inBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+				release := make(chan struct{})
+				var late, other newest
+				test.options.Name = "hangs"
+				_, err := n.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+					AddFunc: func(obj *api.Namespace, initial bool) {
+						if obj.Name == "ns-0" {
+							<-release
+						}
+						late.OnAdd(obj, initial)
+					},
+					UpdateFunc: late.OnUpdate,
+					DeleteFunc: late.OnDelete,
+				}, test.options)
+				require.NoError(t, err)
+				n.register(&other)
+				n.start()
+				time.Sleep(time.Second)
+				for i := range stuckObjects {
+					n.add(fmt.Sprintf("ns-%d", i))
+				}
+				peak := n.changeForAnHour()
+
+				stored := map[string]string{}
+				for _, obj := range n.GetIndexer().List() {
+					stored[obj.Name] = obj.ResourceVersion
+				}
+				states, calls := other.seen()
+				if test.standing {
+					assert.Less(t, calls, 200, "who chooses Bounded makes everybody wait")
+					assert.LessOrEqual(t, n.Snapshot().Queued, stuckObjects, "meanwhile changes gather by object")
+				} else {
+					assert.Equal(t, stored, states)
+					assert.Equal(t, stuckObjects+6000, calls, "nobody else has missed anything")
+				}
+				assert.LessOrEqual(t, peak, test.pending)
+				assertStuckFor(t, told.take(), peak)
+
+				close(release)
+				synctest.Wait()
+				for _, h := range []*newest{&late, &other} {
+					states, _ := h.seen()
+					assert.Len(t, states, stuckObjects)
+					assert.Equal(t, n.versions(), states, "in the end everybody knows what there is")
+				}
+				time.Sleep(time.Hour)
+				assert.Empty(t, told.take(), "it is not stuck any more")
+				require.NoError(t, n.stop())
+			})
+		})
+	}
+}
+
+// changeForAnHour changes 100 objects a minute and returns the greatest backlog of the first handler.
+func (n *namespaces) changeForAnHour() (peak int) {
+	for i := range 6000 {
+		time.Sleep(600 * time.Millisecond)
+		n.modify(fmt.Sprintf("ns-%d", i%stuckObjects))
+		if i%100 == 0 {
+			peak = max(peak, n.Snapshot().Handlers[0].Pending)
+		}
+	}
+	return max(peak, n.Snapshot().Handlers[0].Pending)
+}
+
+func (n *namespaces) versions() map[string]string {
+	versions := map[string]string{}
+	for _, obj := range n.GetIndexer().List() {
+		versions[obj.Name] = obj.ResourceVersion
+	}
+	return versions
+}
+
+// assertStuckFor: it was told which handler, over what, for how long, how far behind; at each doubling.
+func assertStuckFor(t *testing.T, told []informer.StuckHandler, peak int) {
+	t.Helper()
+	var running []time.Duration
+	for _, s := range told {
+		assert.Equal(t, "hangs", s.Handler)
+		assert.Equal(t, "namespaces", s.Informer)
+		assert.Equal(t, informer.EventAdd, s.Event)
+		assert.Equal(t, "ns-0", s.Key)
+		assert.Positive(t, s.Pending)
+		assert.LessOrEqual(t, s.Pending, max(peak, 101))
+		running = append(running, s.Running)
+	}
+	minutes := func(n time.Duration) time.Duration { return n * time.Minute }
+	assert.Equal(t, []time.Duration{minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32)}, running)
+}
+
+// A handler that is slow, and returns, is not stuck.
+func TestASlowHandlerIsNotStuck(t *testing.T) {
+	var told reports
+	inBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+		n.register(onAdd(func(*api.Namespace) { time.Sleep(59 * time.Second) }))
+		n.start()
+		for i := range 100 {
+			n.source.Add(namespace(fmt.Sprint("ns-", i)))
+		}
+		time.Sleep(2 * time.Hour)
+		assert.Empty(t, told.take())
+		assert.Zero(t, n.Snapshot().Handlers[0].Pending)
+	})
+}
+
+// A handler that was removed, and an informer that was told to end: what holds up the end is told all the same.
+func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
+	for name, end := range map[string]func(n *namespaces, r *informer.Registration){
+		"removed":  func(n *namespaces, r *informer.Registration) { require.NoError(n.t, n.RemoveEventHandler(r)) },
+		"informer": func(n *namespaces, _ *informer.Registration) { n.cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told reports
+			inBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+				release := make(chan struct{})
+				r := n.register(onAdd(func(*api.Namespace) { <-release }))
+				n.start()
+				n.add("a")
+				time.Sleep(20 * time.Second)
+				end(n, r)
+				time.Sleep(5 * time.Minute)
+				all := told.take()
+				require.Len(t, all, 3, "after one, two and four minutes")
+				assert.Equal(t, "a", all[2].Key)
+				close(release)
+				<-r.Ended()
+				time.Sleep(time.Hour)
+				assert.Empty(t, told.take())
+			})
+		})
+	}
+}
+
+// Without the hook there is neither goroutine nor timer; with it, the informer ends them.
+func TestWhoTellsOfStuckHandlersEndsWithTheInformer(t *testing.T) {
+	inBubble(t, config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}}, func(n *namespaces) {
+		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+		release := make(chan struct{})
+		h := n.register(onAdd(func(*api.Namespace) { <-release }))
+		n.start()
+		n.add("a")
+		time.Sleep(10 * time.Minute) // the hook has panicked several times, and the informer goes on
+		n.add("b")
+		assert.Len(t, n.GetIndexer().List(), 2)
+		close(release)
+		synctest.Wait()
+		assert.True(t, h.HasSynced())
+		require.NoError(t, n.stop()) // the bubble fails if anything is left
+	})
+}
+
+// A handler that panics at each event, whatever the delivery, costs nobody else an event.
+func TestAHandlerThatPanicsForEver(t *testing.T) {
+	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing} {
+		t.Run(delivery.String(), func(t *testing.T) {
+			defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+			var mu sync.Mutex
+			var panicked []string
+			trace := &informer.Trace{HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, value any) {
+				mu.Lock()
+				defer mu.Unlock()
+				panicked = append(panicked, fmt.Sprint(h.Handler, " ", kind, " ", key, ": ", value))
+			}}
+			inBubble(t, config{Trace: trace}, func(n *namespaces) {
+				fault := func() { panic("a fault") }
+				_, err := n.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+					AddFunc:    func(*api.Namespace, bool) { fault() },
+					UpdateFunc: func(_, _ *api.Namespace) { fault() },
+					DeleteFunc: func(informer.DeletedObject[*api.Namespace]) { fault() },
+				}, informer.HandlerOptions{Name: "bad", Delivery: delivery, Capacity: 2})
+				require.NoError(t, err)
+				good := n.handler()
+				n.start()
+				n.add("a")
+				n.modify("a")
+				n.delete("a")
+				n.add("b")
+				want := []string{"add a", "update a", "delete a", "add b"}
+				assert.Equal(t, log(want), *good)
+				for i := range want {
+					want[i] = "bad " + want[i] + ": a fault"
+				}
+				mu.Lock()
+				assert.Equal(t, want, slices.Clone(panicked))
+				mu.Unlock()
+				s := n.Snapshot().Handlers[0]
+				assert.EqualValues(t, 4, s.Panics)
+				assert.Zero(t, s.Pending)
+				assert.True(t, s.HasSynced)
+			})
+		})
+	}
+}
