@@ -75,4 +75,5 @@ func (gvk GroupVersionKind) String() string {
 var (
 	NamespacesResource = GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	PodsResource       = GroupVersionResource{Version: "v1", Resource: "pods"}
+	LeasesResource     = GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 )
