@@ -42,8 +42,8 @@ func Orrery() Subject {
 		Name:   "orrery",
 		Binary: filepath.Join("bin", "orrery"),
 		Args: func(kubeconfig string) []string {
-			// Subjects have the rights of the controller's identity and nothing else, which a Lease is beyond.
-			return []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false"}
+			// Subjects have the rights of the controller's identity and nothing else, which a Lease is beyond. And many run at once: there is one port.
+			return []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--metrics-port=0"}
 		},
 	}
 }
