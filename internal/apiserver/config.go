@@ -4,6 +4,7 @@ import (
 	"orrery/internal/apiserver/authn"
 	"orrery/internal/apiserver/garbagecollector"
 	"orrery/internal/apiserver/kubelet"
+	"orrery/internal/apiserver/store"
 )
 
 // User is who sends a request.
@@ -31,6 +32,12 @@ type Config struct {
 	// Unprotected takes requests without credentials for the administrator's. Whoever can reach the server may do everything.
 	Unprotected bool
 
+	// Predecessor, if not nil, is a server whose place the new one takes, as a kube-apiserver does that is restarted: it finds
+	// the objects, the history, the tokens and the certificates of the other, which must have been stopped. Window, Tokens,
+	// ClientCA, Anonymous and StoreTrace are then the predecessor's. (A restarted kube-apiserver has less: its watch cache
+	// begins anew. Whoever wants that as well calls Store().Compact.)
+	Predecessor *Server
+
 	// Window is how many events of each resource are remembered for watches to resume from; 0: 10000.
 	Window int
 	// Nodes is how many nodes the fake kubelet plays; 0: 1.
@@ -43,8 +50,9 @@ type Config struct {
 	// start a second one.
 	Demo bool
 
-	// Trace is told of requests, Kubelet of pods, Collector of what is collected; nil for none.
-	Trace     *Trace
-	Kubelet   *kubelet.Trace
-	Collector *garbagecollector.Trace
+	// Trace is told of requests, StoreTrace of writes, Kubelet of pods, Collector of what is collected; nil for none.
+	Trace      *Trace
+	StoreTrace *store.Trace
+	Kubelet    *kubelet.Trace
+	Collector  *garbagecollector.Trace
 }

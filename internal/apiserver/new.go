@@ -15,22 +15,25 @@ import (
 // New makes a server with an empty store, and starts its garbage collector and kubelet. It does not listen yet. A server
 // that has been made must be stopped.
 func New(config Config) (*Server, error) {
-	identity, authenticator, err := newIdentity(config)
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		config: config, trace: config.Trace, identity: identity, authenticator: authenticator,
-		store:   store.New(store.Config{Window: config.Window}),
+		config: config, trace: config.Trace,
 		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
 		ending: make(chan struct{}),
 	}
+	if err := s.inherit(config); err != nil {
+		return nil, err
+	}
+	s.config.Predecessor = nil // which would keep all that came before alive
 	s.documents = &documents{catalog: s.catalog}
 	s.registry = registry.New(registry.Config{
 		Store: s.store, Catalog: s.catalog,
 		Admit:    func(a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
 		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
 		Lag:      s.faults.Lag,
+
+		ExpireContinue: func(t registry.Target) bool {
+			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
+		},
 	})
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
 	s.faults.On(faults.CutWatches, s.cuts.cut)
@@ -38,6 +41,17 @@ func New(config Config) (*Server, error) {
 	s.http = s.newHTTPServer()
 	s.startWorkers()
 	return s, nil
+}
+
+// inherit takes over what outlives a server, or makes it if this is the first.
+func (s *Server) inherit(config Config) (err error) {
+	if before := config.Predecessor; before != nil {
+		s.identity, s.authenticator, s.store = before.identity, before.authenticator, before.store
+		return nil
+	}
+	s.store = store.New(store.Config{Window: config.Window, Trace: config.StoreTrace})
+	s.identity, s.authenticator, err = newIdentity(config)
+	return err
 }
 
 // startWorkers starts what works on the objects without being asked. Stop ends it.

@@ -54,6 +54,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		exchange: x, stream: connection, frames: framing{representation: r},
 		cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
+	w.troubles = x.newTroubles(options.SendInitialEvents)
 	x.server.inFlight.Add(-1)
 	x.server.watches.Add(1)
 	defer func() {
@@ -101,6 +102,8 @@ type watching struct {
 	bookmarks bool
 	// silent: the connection is half-open, as a fault wants it. Nothing is sent any more, not even an end.
 	silent bool
+	// troubles are what faults do to the events.
+	troubles
 }
 
 // serve sends events until the time is up or something ends the watch.
@@ -111,13 +114,16 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 	bookmark := time.NewTimer(untilBookmark(duration))
 	defer bookmark.Stop()
 	for {
-		if !w.drain(watch) {
+		held := w.held()
+		if !held && !w.drain(watch) {
 			return
 		}
+		more, again := next(watch, held)
 		select {
-		case <-watch.Wait():
+		case <-more:
+		case <-again:
 		case <-bookmark.C:
-			if !w.sendBookmark(watch) {
+			if !held && !w.sendBookmark(watch) {
 				return
 			}
 			bookmark.Reset(untilBookmark(duration - time.Since(begun)))
@@ -191,7 +197,16 @@ func (w *watching) send(events []registry.Event) bool {
 		if event.Type == api.WatchBookmark && !w.bookmarks && !event.InitialEventsEnd {
 			continue
 		}
+		if w.withholds(event) {
+			continue
+		}
+		if w.breaksAt(event) {
+			_ = w.stream.Send(w.frames.take()) // if the client is gone nobody is interrupted
+			w.stream.Break()
+			return false
+		}
 		w.frames.add(event)
+		w.repeat(event)
 		if len(w.frames.buffer) < pieceSize && i < len(events)-1 {
 			continue
 		}

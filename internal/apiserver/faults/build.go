@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,12 +80,14 @@ func (b *builder) limit(f *fault, now time.Time) {
 func (b *builder) particulars(f *fault) {
 	switch f.kind {
 	case tooManyRequests, unavailable:
-		otherwise := time.Duration(0)
-		if f.kind == tooManyRequests {
-			otherwise = time.Second
-		}
-		if f.wait = b.duration("retry-after", otherwise); f.wait%time.Second != 0 {
-			b.fail("retry-after is in whole seconds, as the header is")
+		f.wait = b.retryAfter(f.kind)
+	case repeatEvents, interruptStreams:
+		f.events = b.number(map[string]string{repeatEvents: "back", interruptStreams: "after"}[f.kind], 1)
+	case staleEvents:
+		f.events = b.number("back", 2)
+	case withholdBookmarks:
+		if f.which = b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, f.which) {
+			b.fail("which=" + f.which + ": it has to be regular, initial or all")
 		}
 	case delay:
 		f.wait = b.duration("by", time.Second)
@@ -106,6 +109,21 @@ func (b *builder) particulars(f *fault) {
 			b.fail("it needs at least one of verb, group, resource, namespace, name and user, or nobody could do anything any more")
 		}
 	}
+}
+
+// retryAfter reads how long clients are asked to wait; 0 is that nothing is said of it.
+func (b *builder) retryAfter(kind string) time.Duration {
+	otherwise := time.Duration(0)
+	if kind == tooManyRequests {
+		if otherwise = time.Second; b.text("retry-after", "") == "none" {
+			return 0
+		}
+	}
+	wait := b.duration("retry-after", otherwise)
+	if wait%time.Second != 0 {
+		b.fail("retry-after is in whole seconds, as the header is")
+	}
+	return wait
 }
 
 func (b *builder) fail(problem string) {

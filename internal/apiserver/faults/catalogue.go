@@ -21,6 +21,12 @@ const (
 	forbid             = "forbid"
 	staleReads         = "stale-reads"
 	nodeLost           = "node-lost"
+	expireContinue     = "expire-continue"
+	withholdBookmarks  = "withhold-bookmarks"
+	interruptStreams   = "interrupt-streaming-lists"
+	repeatEvents       = "repeat-events"
+	staleEvents        = "stale-events"
+	holdEvents         = "hold-events"
 )
 
 // Actions returns the names of the actions: faults that happen once, or every so often, instead of lasting.
@@ -72,10 +78,48 @@ var catalogue = []Kind{
 		Options: options([]Option{forOption}),
 	},
 	{
+		Name: holdEvents, Usage: "hold-events:for=20s,resource=configmaps",
+		Summary: "Watches fall behind: they say nothing, and catch up when the fault is over.",
+		Teaches: "A cache is late, always, and sometimes by much. Whoever acts on one has to be right also when everything comes at once.",
+		Options: options(scopeOptions, []Option{forOption}),
+	},
+	{
+		Name: withholdBookmarks, Usage: "withhold-bookmarks:which=initial",
+		Summary: "Sends no bookmarks: not the regular ones, or not those that end the initial events of a streaming list.",
+		Teaches: "Without bookmarks a quiet watch grows old, and a silent one looks dead. A streaming list without its bookmark has no end; " +
+			"who waits for it lists instead, in the end.",
+		Options: options([]Option{{"which", "regular, initial or all; all"}}, scopeOptions, []Option{forOption}),
+	},
+	{
+		Name: interruptStreams, Usage: "interrupt-streaming-lists:after=3,count=1",
+		Summary: "Breaks the connection of a streaming list in the middle of its initial events.",
+		Teaches: "Half a list is no list: what had come is thrown away, and nothing is concluded from what had not.",
+		Options: options([]Option{{"after", "how many initial events are sent before; 1"}}, scopeOptions, shareOptions, limits),
+	},
+	{
+		Name: expireContinue, Usage: "expire-continue:share=50%",
+		Summary: "Answers 410 Expired to whoever asks for the next page of a list.",
+		Teaches: "Pages are of one version, and that may be forgotten between two of them. The way on is a list in one piece.",
+		Options: options(scopeOptions, shareOptions, limits),
+	},
+	{
+		Name: repeatEvents, Usage: "repeat-events:back=3,share=10%",
+		Summary: "Sends the last events of a watch a second time.",
+		Teaches: "A version that is not newer than what one has seen is no news, whatever kind of event brings it: an object that " +
+			"was deleted must not come back because its addition is told twice.",
+		Options: options([]Option{{"back", "how many events are repeated; 1"}}, scopeOptions, shareOptions, limits),
+	},
+	{
+		Name: staleEvents, Usage: "stale-events:back=5,share=10%",
+		Summary: "Sends one old event of a watch again, and nothing that corrects it.",
+		Teaches: "A store that takes every event for news goes back in time, and stays there until the object changes again.",
+		Options: options([]Option{{"back", "how many events ago; 2"}}, scopeOptions, shareOptions, limits),
+	},
+	{
 		Name: tooManyRequests, Usage: "too-many-requests:share=0.3,retry-after=2s,verb=list",
 		Summary: "Answers 429 with Retry-After, as priority and fairness does when a server has too much to do.",
 		Teaches: "Waiting is the client's duty. One that comes back before it is asked to makes the overload worse.",
-		Options: options([]Option{{"retry-after", "how long the client is asked to wait, whole seconds; 1s"}}, scopeOptions, shareOptions, limits),
+		Options: options([]Option{{"retry-after", "how long the client is asked to wait, whole seconds, or none; 1s"}}, scopeOptions, shareOptions, limits),
 	},
 	{
 		Name: internalError, Usage: "internal-error:share=10%,resource=configmaps",

@@ -10,7 +10,9 @@
 //	            403           429, 500,  403, 500, 409
 //	                          503, slow
 //	list, get ─▶ Lag           an answer from the past
+//	next page ─▶ ExpiresContinue  410
 //	watch ─────▶ Silent        a connection that is open and says nothing
+//	             Holds, Withholds, Interrupts, Repeats   late, missing, broken and old news
 //	discovery ─▶ Unavailable   a group that is announced and does not answer
 //
 // A fault is a line of text, kind:option=value,..., the same on the command line (--fault), in the debug endpoint and

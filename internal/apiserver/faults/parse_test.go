@@ -16,7 +16,8 @@ func TestSpellings(t *testing.T) {
 		"too-many-requests:share=0.3", "too-many-requests:share=30%,seed=7,retry-after=2s",
 		`webhook-denies:message="a, b and \"c\" \\"`, `webhook-denies:message="a" , webhook=b`,
 		"broken-group:group=a.example.com,version=v1", "node-lost:node=a|b", "stale-reads:versions=3",
-		"conflict:count=2147483647", "forbid:group=core",
+		"conflict:count=2147483647", "forbid:group=core", "too-many-requests:retry-after=none",
+		"withhold-bookmarks", "withhold-bookmarks:which=initial", "repeat-events:back=3,share=10%", "stale-events:back=5",
 	} {
 		s := faults.New()
 		id, err := s.Add(text)
@@ -50,6 +51,7 @@ func TestMistakes(t *testing.T) {
 		"delay:verb=list|":                     "verb=list|: there is nothing before or after a |",
 		"delay:verb=\x07":                      "has control characters in it",
 		"too-many-requests:retry-after=1500ms": "retry-after is in whole seconds",
+		"withhold-bookmarks:which=some":        "which=some: it has to be regular, initial or all",
 		"forbid":                               "it needs at least one of verb, group",
 		"forbid:count=3":                       "it needs at least one of verb, group",
 		"compact:count=2":                      "without every it happens once",
@@ -85,7 +87,7 @@ func TestMistakesAreShownHarmlessly(t *testing.T) {
 // The help shows the usage of each kind, so it has to be right.
 func TestCatalogue(t *testing.T) {
 	kinds := faults.Catalogue()
-	assert.Len(t, kinds, 14)
+	assert.Len(t, kinds, 20)
 	for _, kind := range kinds {
 		s := faults.New()
 		_, err := s.Add(kind.Usage)

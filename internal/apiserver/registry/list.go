@@ -65,6 +65,9 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return nil, apierrors.BadRequest("specifying resource version is not allowed when using continue")
 	}
+	if r.expires != nil && r.expires(t) {
+		return nil, token.tooOld()
+	}
 	at := uint64(max(token.Version, 0))
 	view, err := r.collection(t).View(at)
 	if _, expired := errors.AsType[*store.ExpiredError](err); expired {

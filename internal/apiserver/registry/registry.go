@@ -23,6 +23,8 @@ type Config struct {
 	// Lag is by how many versions reads that do not ask for the latest state are behind, as those of a replica with a slow
 	// watch cache are. nil: they are not.
 	Lag func() uint64
+	// ExpireContinue tells whether the token of a list that goes on counts as too old, as after a compaction. nil: no.
+	ExpireContinue func(Target) bool
 	// Trace is told what happens; nil for none.
 	Trace *Trace
 }
@@ -35,6 +37,7 @@ type Registry struct {
 	admit    func(Attributes) error
 	conflict func(Attributes) bool
 	lag      func() uint64
+	expires  func(Target) bool
 	trace    *Trace
 
 	// The types that the registry has to do with itself.
@@ -49,7 +52,7 @@ type Registry struct {
 func New(c Config) *Registry {
 	r := &Registry{
 		store: c.Store, catalog: c.Catalog,
-		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, trace: c.Trace,
+		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue, trace: c.Trace,
 	}
 	builtin := func(group, resource string) *resources.Definition {
 		d, ok := c.Catalog.Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})
@@ -62,7 +65,23 @@ func New(c Config) *Registry {
 	r.customResources = builtin("apiextensions.k8s.io", "customresourcedefinitions")
 	r.services = builtin("apiregistration.k8s.io", "apiservices")
 	r.makeSystemNamespaces()
+	r.readCatalog()
 	return r
+}
+
+// readCatalog makes the catalog say what a store says that is not new: which custom resources there are, and which groups
+// other servers are to serve.
+func (r *Registry) readCatalog() {
+	for definition, sync := range map[*resources.Definition]func(string){r.customResources: r.syncCustom, r.services: r.syncService} {
+		view, err := r.store.Collection(definition.Prefix).View(0)
+		if err != nil {
+			continue // dropped: these two never are
+		}
+		view.Ascend("", store.Key{}, func(o *store.Object) bool {
+			sync(o.Key.Name)
+			return true
+		})
+	}
 }
 
 func (r *Registry) collection(t Target) *store.Collection {
