@@ -1,0 +1,338 @@
+package nsctl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+// passLog notes what the hooks tell of passes.
+type passLog struct {
+	mu       sync.Mutex
+	ends     map[string][]error
+	began    map[string][]time.Time
+	failures map[string]int
+	stuck    []string
+	panics   []*nsctl.PanicError
+}
+
+func (l *passLog) trace() *nsctl.Trace {
+	l.ends, l.began, l.failures = map[string][]error{}, map[string][]time.Time{}, map[string]int{}
+	return &nsctl.Trace{
+		PassStarted: func(name string) { l.note(func() { l.began[name] = append(l.began[name], time.Now()) }) },
+		PassStuck: func(name string, running time.Duration, waiting int) {
+			l.note(func() { l.stuck = append(l.stuck, fmt.Sprint(name, " ", running, " ", waiting)) })
+		},
+		PassPanicked: func(_ string, err *nsctl.PanicError) { l.note(func() { l.panics = append(l.panics, err) }) },
+		PassDone: func(name string, _ time.Duration, failures int, err error) {
+			l.note(func() { l.ends[name] = append(l.ends[name], err); l.failures[name] = failures })
+		},
+	}
+}
+
+func (l *passLog) note(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+// flawed are clients with faults of their own, in front of others.
+type flawed struct {
+	nsctl.NamespaceClient
+	nsctl.ContentClient
+	nsctl.Discovery
+	get      func(ctx context.Context, name string)
+	delete   func(ctx context.Context, gvr api.GroupVersionResource, namespace string)
+	discover func(ctx context.Context)
+	holders  func()
+}
+
+func (f *flawed) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	if f.get != nil {
+		f.get(ctx, name)
+	}
+	return f.NamespaceClient.Get(ctx, name, opts)
+}
+
+func (f *flawed) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
+	return f.NamespaceClient.Delete(ctx, name, opts)
+}
+
+func (f *flawed) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+	if f.discover != nil {
+		f.discover(ctx)
+	}
+	return f.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+}
+
+// flawedContent gives the content client its methods: Delete of the two others has another shape.
+type flawedContent struct {
+	nsctl.ContentClient
+	*flawed
+}
+
+func (f flawedContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+	if f.delete != nil {
+		f.delete(ctx, gvr, namespace)
+	}
+	return f.ContentClient.DeleteCollection(ctx, gvr, namespace)
+}
+
+func (f flawedContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
+	if f.holders != nil {
+		f.holders()
+	}
+	return f.ContentClient.Holders(ctx, gvr)
+}
+
+func (f flawedContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
+	return f.ContentClient.Delete(ctx, gvr, namespace, name)
+}
+
+// startFlawed runs a controller with faults in its clients.
+func startFlawed(t *testing.T, c *cluster, f *flawed, adjust func(*nsctl.Config)) (*running, *passLog) {
+	log := &passLog{}
+	r := startController(t, c, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+		f.NamespaceClient, f.Discovery = deleter.Namespaces, deleter.Discovery
+		deleter.Namespaces, deleter.Discovery = f, f
+		deleter.Content = flawedContent{deleter.Content, f}
+		config.Trace = log.trace()
+		if adjust != nil {
+			adjust(config)
+		}
+	})
+	return r, log
+}
+
+// A pass that panics, wherever it does, has failed: that namespace is tried again with longer and longer pauses, the
+// workers and all other namespaces go on, and the hook has the stack of the fault.
+func TestAPassThatPanics(t *testing.T) {
+	fault := errors.New("a fault in the program")
+	unlucky := func(name string) {
+		if name == "unlucky" {
+			panicHere(fault)
+		}
+	}
+	tests := map[string]*flawed{
+		"on the worker's goroutine": {get: func(_ context.Context, name string) { unlucky(name) }},
+		"on that of a type": {delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
+			if gvr.Resource == "secrets" {
+				unlucky(name)
+			}
+		}},
+		"with the pods": {delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
+			if gvr.Resource == "pods" {
+				unlucky(name)
+			}
+		}},
+	}
+	for name, f := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				c.addNamespace("unlucky", true, "kubernetes")
+				c.put("secrets.", "unlucky", "s")
+				c.put("pods.", "unlucky", "p", runningPod(0))
+				r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.Workers = 1 })
+				time.Sleep(10 * time.Second)
+				for i := range 5 {
+					c.addNamespace(fmt.Sprint("fine-", i), true, "kubernetes")
+				}
+				time.Sleep(time.Hour)
+				for i := range 5 {
+					assert.Nil(t, c.namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
+				}
+				assert.NotNil(t, c.namespace("unlucky"))
+				log.note(func() {
+					passes := len(log.ends["unlucky"])
+					assert.Greater(t, passes, 60, "it is not given up")
+					assert.Less(t, passes, 90, "but tried once a minute")
+					assert.Len(t, log.panics, passes)
+					assert.ErrorIs(t, log.ends["unlucky"][0], fault)
+					assert.EqualError(t, log.panics[0], "the pass panicked: a fault in the program")
+					assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
+				})
+				f.get, f.delete = nil, nil
+				time.Sleep(2 * time.Minute)
+				assert.Nil(t, c.namespace("unlucky"))
+				assert.Empty(t, r.Snapshot().Active)
+				r.stop()
+			})
+		})
+	}
+}
+
+func panicHere(value any) { panic(value) }
+
+// Faults beside the pass: while types are being discovered, and in a survey that several passes share.
+func TestWhatServesAPassPanics(t *testing.T) {
+	tests := map[string]func(f *flawed) (end func()){
+		"discovery": func(f *flawed) func() {
+			f.discover = func(context.Context) { panicHere("no types") }
+			return func() { f.discover = nil }
+		},
+		"survey": func(f *flawed) func() {
+			f.holders = func() { panicHere("no survey") }
+			return func() { f.holders = nil }
+		},
+	}
+	for name, begin := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				names := crowd(c, 10)
+				f := &flawed{}
+				end := begin(f)
+				r, log := startFlawed(t, c, f, nil)
+				time.Sleep(10 * time.Second)
+				log.note(func() { assert.NotEmpty(t, log.panics) })
+				for _, name := range names {
+					if c.namespace(name) == nil {
+						assert.Empty(t, c.left(name))
+					}
+				}
+				end()
+				time.Sleep(2 * time.Minute)
+				assertAllGone(t, c, names)
+				r.stop()
+			})
+		})
+	}
+}
+
+// A pass that blocks has its worker, and nothing else. A client that listens to its context gives even that back.
+func TestAPassThatBlocksForAnHour(t *testing.T) {
+	tests := map[string]struct {
+		block func(ctx context.Context)
+		ends  int // passes of the namespace within the hour
+		stuck []string
+	}{
+		"and does not listen": {func(context.Context) { time.Sleep(time.Hour) }, 0,
+			[]string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0", "slow 16m0s 0", "slow 32m0s 0"}},
+		"until its time is over": {func(ctx context.Context) { <-ctx.Done() }, 5,
+			[]string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0", "slow 1m0s 0"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				c.addNamespace("slow", true, "kubernetes")
+				f := &flawed{get: func(ctx context.Context, name string) {
+					if name == "slow" {
+						test.block(ctx)
+					}
+				}}
+				r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.Workers = 2 })
+				time.Sleep(10 * time.Second)
+				for i := range 30 {
+					name := fmt.Sprint("fine-", i)
+					c.addNamespace(name, true, "kubernetes")
+					time.Sleep(5100 * time.Millisecond)
+					require.Nil(t, c.namespace(name), "the other worker has it")
+				}
+				assert.Contains(t, r.Snapshot().Active, "slow")
+				time.Sleep(56 * time.Minute)
+				log.note(func() {
+					assert.Len(t, log.ends["slow"], test.ends)
+					for _, err := range log.ends["slow"] {
+						assert.ErrorIs(t, err, nsctl.ErrPassTimeout)
+						assert.ErrorIs(t, err, context.DeadlineExceeded)
+					}
+					assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])
+				})
+				f.get = nil
+				time.Sleep(20 * time.Minute)
+				assert.Nil(t, c.namespace("slow"))
+				r.stop()
+				log.note(func() { log.stuck = nil })
+				time.Sleep(time.Hour)
+				log.note(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
+			})
+		})
+	}
+}
+
+// Without a limit a pass may take as long as it wants.
+func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("slow", true, "kubernetes")
+		f := &flawed{get: func(ctx context.Context, _ string) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(3 * time.Hour):
+			}
+		}}
+		r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.PassTimeout = -1 })
+		time.Sleep(4 * time.Hour)
+		assert.Nil(t, c.namespace("slow"))
+		log.note(func() { assert.Equal(t, []error{nil}, log.ends["slow"]) })
+		r.stop()
+	})
+}
+
+// Namespaces that fail for ever: each is tried with pauses up to a minute, and no other waits for them.
+func TestPassesThatFailForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		const bad = 50
+		for i := range bad {
+			c.addNamespace(fmt.Sprint("bad-", i), true, "kubernetes")
+		}
+		c.refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/bad-") {
+				return status(500, api.ReasonInternalError, "out of order")
+			}
+			return nil
+		})
+		r, log := startFlawed(t, c, &flawed{}, func(config *nsctl.Config) { config.Workers = 2; config.ResyncPeriod = 24 * time.Hour })
+		time.Sleep(time.Hour)
+		log.note(func() { clear(log.began) })
+		for i := range 20 {
+			name := fmt.Sprint("fine-", i)
+			c.addNamespace(name, true, "kubernetes")
+			time.Sleep(6 * time.Second)
+			require.Nil(t, c.namespace(name))
+		}
+		time.Sleep(58 * time.Minute)
+		log.note(func() {
+			for i := range bad {
+				began := log.began[fmt.Sprint("bad-", i)]
+				assert.InDelta(t, 60, len(began), 1, "once a minute is the longest pause")
+				for j := 1; j < len(began); j++ {
+					require.InDelta(t, time.Minute, began[j].Sub(began[j-1]), float64(time.Second))
+				}
+			}
+		})
+		r.stop()
+	})
+}
+
+// A namespace that is re-created again and again while nobody looks leaves nothing behind.
+func TestRecreatedNamespacesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := startController(t, c, nil)
+		time.Sleep(time.Second)
+		for range 100 {
+			c.addNamespace("ns", true, "kubernetes") // a new UID: the watch has missed the deletion
+			time.Sleep(time.Second)
+		}
+		time.Sleep(10 * time.Second)
+		assert.Nil(t, c.namespace("ns"))
+		assert.Zero(t, r.Settled())
+		r.stop()
+	})
+}
