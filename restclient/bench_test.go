@@ -100,7 +100,7 @@ func offline(trace *Trace) *Client {
 
 func allHooks() *Trace {
 	return &Trace{
-		RequestStart: func(RequestInfo) {}, RequestDone: func(RequestInfo, RequestResult) {},
+		RequestStart: func(RequestInfo) {}, RequestDone: func(RequestInfo, RequestResult) {}, Finished: func(RequestInfo, RequestResult) {},
 		Retry: func(RequestInfo, time.Duration, error) {}, Throttled: func(RequestInfo, time.Duration) {},
 		WatchOpened: func(RequestInfo) {}, WatchFrame: func(RequestInfo, api.WatchEventType, int) {},
 		WatchClosed: func(RequestInfo, int64, time.Duration, error) {}, Warning: func(Warning) {},

@@ -28,14 +28,32 @@ type exchange struct {
 	sent    *http.Request // the last attempt
 	renewed bool          // credentials have been renewed once
 	unasked int           // repetitions that the server did not ask for
+
+	// What a trace is told of the last attempt.
+	attempts int
+	last     RequestResult
+	answer   countedBody
 }
 
 func newExchange(c *Client, req Request) *exchange {
 	return &exchange{client: c, req: req}
 }
 
-// run makes attempts until one succeeds or the retry policy says that it is enough.
+// run makes the request and tells of its end.
 func (x *exchange) run(ctx context.Context) error {
+	t := x.client.cfg.Trace
+	if t == nil || t.Finished == nil || x.endless {
+		return x.repeatedly(ctx)
+	}
+	started := time.Now()
+	err := x.repeatedly(ctx)
+	x.last.Duration, x.last.Err = time.Since(started), err
+	t.Finished(x.req.info(x.attempts), x.last)
+	return err
+}
+
+// repeatedly makes attempts until one succeeds or the retry policy says that it is enough.
+func (x *exchange) repeatedly(ctx context.Context) error {
 	x.client.pool.connections.use()
 	defer x.client.pool.connections.release()
 	u, err := x.req.url(x.client.base, x.timeLimit())
@@ -79,6 +97,7 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 		return nil
 	}
 	waited, err := x.client.limiter.wait(ctx)
+	x.last.Limited, x.last.Waited = true, waited
 	if err != nil {
 		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
 	}
@@ -134,6 +153,10 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		return failure{err: x.broken(limited, u, err)}
 	}
 	code = answer.StatusCode
+	if !x.endless && x.client.cfg.Trace != nil {
+		x.answer = countedBody{body: answer.Body}
+		answer.Body = &x.answer
+	}
 	for _, w := range parseWarnings(answer.Header) {
 		x.client.warn(w)
 	}
@@ -149,6 +172,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 }
 
 func (x *exchange) begin(attempt int) time.Time {
+	x.attempts, x.answer = attempt, countedBody{}
 	x.client.requests.Add(1)
 	x.client.inFlight.Add(1)
 	t := x.client.cfg.Trace
@@ -163,8 +187,15 @@ func (x *exchange) begin(attempt int) time.Time {
 
 func (x *exchange) done(attempt, code int, started time.Time, err error) {
 	x.client.inFlight.Add(-1)
-	if t := x.client.cfg.Trace; t != nil && t.RequestDone != nil {
-		t.RequestDone(x.req.info(attempt), RequestResult{Code: code, Duration: time.Since(started), Err: err})
+	t := x.client.cfg.Trace
+	if t == nil {
+		return
+	}
+	x.last.Code, x.last.Err = code, err
+	x.last.Sent, x.last.Received = len(x.req.Body), x.answer.n
+	if t.RequestDone != nil {
+		x.last.Duration = time.Since(started)
+		t.RequestDone(x.req.info(attempt), x.last)
 	}
 }
 

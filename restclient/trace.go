@@ -15,6 +15,11 @@ type Trace struct {
 	RequestStart func(RequestInfo)
 	RequestDone  func(RequestInfo, RequestResult)
 
+	// Finished is called when a request is over, with all its attempts and the waits before and between them; the result
+	// is that of the last attempt, but for Duration and Err, which are those of the whole. Attempt is 0 if the context ended
+	// before the first one. A watch has no such end and is not reported here.
+	Finished func(RequestInfo, RequestResult)
+
 	// Retry is called before the pause that precedes another attempt; err is what went wrong with the one before.
 	Retry func(info RequestInfo, wait time.Duration, err error)
 
@@ -59,4 +64,12 @@ type RequestResult struct {
 	Code     int           // HTTP status; 0: no answer
 	Duration time.Duration // from sending until the body was read
 	Err      error         // nil for a 2xx answer that was understood
+
+	// Limited says that the request took a token of the rate limit, Waited for how long it had to wait for it.
+	Limited bool
+	Waited  time.Duration
+
+	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or a websocket received is
+	// not counted here, but frame by frame in WatchFrame.
+	Sent, Received int
 }

@@ -20,6 +20,7 @@ func (t *Trace) and(u *Trace) *Trace {
 	return &Trace{
 		RequestStart: join(t.RequestStart, u.RequestStart),
 		RequestDone:  join2(t.RequestDone, u.RequestDone),
+		Finished:     join2(t.Finished, u.Finished),
 		Retry:        join3(t.Retry, u.Retry),
 		Throttled:    join2(t.Throttled, u.Throttled),
 		WatchOpened:  join(t.WatchOpened, u.WatchOpened),

@@ -1,6 +1,7 @@
 package restclient_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,6 +67,56 @@ func TestTraceOfARequest(t *testing.T) {
 			"start GET   // /version #1",
 			"done GET   // /version #1: 404 after 0s, the server could not find the requested resource",
 		}, r.lines)
+	})
+}
+
+// What a request costs as a whole: attempts, the pause between them, the rate limit, and the bytes in both directions.
+func TestTraceOfTheWhole(t *testing.T) {
+	const body = `{"kind":"Namespace"}`
+	slow := func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(time.Second)
+		io.WriteString(w, body)
+	}
+	bubble(t, script(code(503, "Retry-After", "2"), slow, slow), func(t *testing.T, server *restclienttest.Server) {
+		var done, finished []restclient.RequestResult
+		var attempts []int
+		client := server.Client(func(cfg *restclient.Config) {
+			cfg.QPS, cfg.Burst = 0.125, 1
+			cfg.Trace = &restclient.Trace{
+				RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) { done = append(done, result) },
+				Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
+					finished = append(finished, result)
+					attempts = append(attempts, info.Attempt)
+				},
+			}
+		})
+		put := restclient.Request{Verb: "PUT", Path: "/x", Body: []byte("hello")}
+		require.NoError(t, client.Do(t.Context(), put, nil))
+		require.Len(t, done, 2)
+		assert.Equal(t, 503, done[0].Code)
+		assert.Zero(t, done[0].Waited)
+		assert.True(t, done[0].Limited)
+		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: time.Second, Limited: true, Waited: 6 * time.Second,
+			Sent: 5, Received: len(body)}, done[1])
+		require.Len(t, finished, 1)
+		assert.Equal(t, restclient.RequestResult{Code: 200, Duration: 9 * time.Second, Limited: true, Waited: 6 * time.Second,
+			Sent: 5, Received: len(body)}, finished[0])
+		assert.Equal(t, []int{2}, attempts)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := client.Do(ctx, put, nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Len(t, done, 2)
+		assert.Equal(t, []int{2, 0}, attempts, "no attempt was made: there was no token")
+		assert.Equal(t, err, finished[1].Err)
+
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		w.Stop()
+		require.Len(t, done, 3)
+		assert.False(t, done[2].Limited)
+		assert.Len(t, finished, 2, "a watch has no end of this kind")
 	})
 }
 
