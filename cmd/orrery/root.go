@@ -38,7 +38,7 @@ deletes namespaces on a real cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})
-	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newBenchCommand(), newVersionCommand())
+	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newRBACCommand(), newBenchCommand(), newVersionCommand())
 	return root
 }
 

@@ -1,0 +1,78 @@
+package rbac
+
+// Right is a rule of a role, and why it has to be.
+type Right struct {
+	// Namespace is where it holds; "" is everywhere.
+	Namespace string
+	// Purpose is what the rights of one role have in common, as a part of the role's name; "" for those that hold everywhere.
+	Purpose string
+	Rule    Rule
+	Reason  string
+}
+
+// Rule is what a role allows: these verbs for these resources, for the objects of these names or for all.
+type Rule struct {
+	APIGroups     []string `json:"apiGroups" yaml:"apiGroups,flow"`
+	Resources     []string `json:"resources" yaml:"resources,flow"`
+	ResourceNames []string `json:"resourceNames,omitempty" yaml:"resourceNames,flow,omitempty"`
+	Verbs         []string `json:"verbs" yaml:"verbs,flow"`
+}
+
+const eventsNamespace = "default"
+
+// Rights are those that a run needs.
+func Rights(config Config) []Right {
+	rights := []Right{{
+		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
+		Reason: "Namespaces are watched, and read once more before anything is deleted. To list them is included below.",
+	}}
+	if config.DryRun {
+		rights = append(rights, Right{
+			Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
+			Reason: "What is in a namespace, of whatever type.",
+		})
+	} else {
+		rights = append(rights, writing()...)
+	}
+	if config.LeaderElection {
+		rights = append(rights, electing(config.LeaseNamespace, config.LeaseName)...)
+	}
+	if config.Events && !config.DryRun {
+		rights = append(rights, Right{
+			Namespace: eventsNamespace, Purpose: "events",
+			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+			Reason: "How deletions ended is told by Events, a repeated one by counting it up. Nothing can be created in a namespace that is being deleted.",
+		})
+	}
+	return rights
+}
+
+// writing are the rights to take a namespace down.
+func writing() []Right {
+	return []Right{{
+		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/status"}, Verbs: []string{"update"}},
+		Reason: "The conditions that say how a deletion goes.",
+	}, {
+		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
+		Reason: "The finalizer that is taken off an empty namespace.",
+	}, {
+		Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "delete", "deletecollection"}},
+		Reason: "Everything in a namespace, of whatever type, custom ones included. Types that cannot be deleted as a collection are deleted one by one.",
+	}}
+}
+
+// electing are the rights to a Lease.
+func electing(namespace, name string) []Right {
+	lease := func(verbs ...string) Rule {
+		return Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}
+	}
+	named := lease("get", "update", "watch")
+	named.ResourceNames = []string{name}
+	return []Right{{
+		Namespace: namespace, Purpose: "leader-election", Rule: named,
+		Reason: "The Lease that one of the replicas holds. The others watch it, and take over as soon as it is released.",
+	}, {
+		Namespace: namespace, Purpose: "leader-election", Rule: lease("create"),
+		Reason: "The first one creates it. Kubernetes cannot limit this to a name.",
+	}}
+}
