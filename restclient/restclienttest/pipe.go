@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -14,7 +15,8 @@ import (
 const pipeBuffer = 64 << 10
 
 // Pipe returns the two ends of a connection in memory, with a buffer in each direction. Deadlines work, and closing works
-// as with a socket: what was written before can still be read. Nothing has to be closed for a synctest bubble to end.
+// as with a socket: what was written before can still be read. Both ends also have the methods CloseWrite() error and Reset().
+// A pipe has no goroutine, so nothing has to be closed for a synctest bubble to end.
 func Pipe() (near, far net.Conn) { return newPipe() }
 
 // newPipe returns the two ends of a connection in memory. All waiting is on sync.Cond, so a synctest bubble can tell that
@@ -31,6 +33,7 @@ type half struct {
 	data         []byte
 	writerClosed bool
 	readerClosed bool
+	broken       bool // both sides fail with ECONNRESET
 	silent       bool // what is written disappears; readers wait, as far as their deadlines allow
 	reading      deadline
 	writing      deadline
@@ -59,8 +62,15 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 	}
 	d.at = at
 	if !at.IsZero() && time.Until(at) > 0 {
-		d.timer = time.AfterFunc(time.Until(at), h.changed.Broadcast)
+		d.timer = time.AfterFunc(time.Until(at), h.wake)
 	}
+	h.changed.Broadcast()
+}
+
+// wake holds the lock, or somebody who has just looked at the clock and does not wait yet would miss it.
+func (h *half) wake() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.changed.Broadcast()
 }
 
@@ -78,6 +88,8 @@ func (h *half) read(p []byte) (int, error) {
 		switch {
 		case h.readerClosed:
 			return 0, net.ErrClosed
+		case h.broken:
+			return 0, syscall.ECONNRESET
 		case h.reading.passed():
 			return 0, os.ErrDeadlineExceeded
 		case h.silent: // not even an end arrives
@@ -100,6 +112,8 @@ func (h *half) write(p []byte) (n int, err error) {
 		switch {
 		case h.writerClosed:
 			return n, net.ErrClosed
+		case h.broken:
+			return n, syscall.ECONNRESET
 		case h.readerClosed:
 			return n, io.ErrClosedPipe
 		case h.writing.passed():
@@ -125,11 +139,21 @@ func (h *half) close(side *bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	*side = true
-	for _, d := range []*deadline{&h.reading, &h.writing} {
-		if d.timer != nil {
-			d.timer.Stop()
-		}
+	own := &h.reading
+	if side == &h.writerClosed {
+		own = &h.writing
 	}
+	if own.timer != nil {
+		own.timer.Stop()
+	}
+	h.changed.Broadcast()
+}
+
+// reset breaks the direction. What was under way is lost.
+func (h *half) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.broken, h.data = true, nil
 	h.changed.Broadcast()
 }
 
@@ -143,6 +167,18 @@ func (c *pipeConn) Close() error {
 	c.in.close(&c.in.readerClosed)
 	c.out.close(&c.out.writerClosed)
 	return nil
+}
+
+// CloseWrite ends one direction: the other side reads to the end, and can still write.
+func (c *pipeConn) CloseWrite() error {
+	c.out.close(&c.out.writerClosed)
+	return nil
+}
+
+// Reset breaks the connection for both sides, as a TCP reset does.
+func (c *pipeConn) Reset() {
+	c.in.reset()
+	c.out.reset()
 }
 
 func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr{} }

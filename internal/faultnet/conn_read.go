@@ -1,0 +1,209 @@
+package faultnet
+
+import (
+	"io"
+	"os"
+	"time"
+)
+
+// readAhead fills the queue until the connection ends.
+func (c *conn) readAhead() {
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := c.inner.Read(buffer)
+		if !c.arrived(buffer[:n], err) {
+			return
+		}
+	}
+}
+
+// arrived queues what was read and waits for room. It tells whether to go on.
+func (c *conn) arrived(data []byte, err error) bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	f := &c.link.faults
+	switch {
+	case c.end != nil: // cut, closed or half-closed meanwhile
+		return false
+	case len(data) > 0 && (f.blackHole[Received] || c.dead[Received]):
+		c.vanishLocked(len(data))
+	case len(data) > 0:
+		due := time.Now().Add(f.delay)
+		if f.jitter > 0 {
+			due = due.Add(time.Duration(c.link.dice.Int64N(int64(f.jitter))))
+		}
+		if due.Before(c.lastArrive) {
+			due = c.lastArrive
+		}
+		c.lastArrive = due
+		c.queue = append(c.queue, piece{c.corruptLocked(append([]byte(nil), data...)), due})
+		c.size += len(data)
+	}
+	if err != nil {
+		c.end = err
+	}
+	c.changed.Broadcast()
+	for c.size >= readAheadLimit && c.end == nil {
+		c.changed.Wait()
+	}
+	return c.end == nil
+}
+
+// vanishLocked counts n received bytes as lost.
+func (c *conn) vanishLocked(n int) {
+	c.dead[Received] = true
+	c.link.counts.vanished += int64(n)
+}
+
+func (c *conn) corruptLocked(data []byte) []byte {
+	every := c.link.faults.corrupt
+	if every == 0 {
+		c.toFlip = 0
+		return data
+	}
+	if c.toFlip == 0 || c.toFlip > every {
+		c.toFlip = every
+	}
+	for int64(len(data)) >= c.toFlip {
+		data[c.toFlip-1] ^= 1
+		c.link.counts.flipped++
+		c.toFlip += every
+	}
+	c.toFlip -= int64(len(data))
+	return data
+}
+
+// Read returns what has arrived.
+func (c *conn) Read(p []byte) (int, error) {
+	n, broke, err := c.read(p)
+	if broke {
+		c.cut()
+	}
+	return n, err
+}
+
+// read waits for what has arrived, and tells whether the connection has used its allowance up.
+func (c *conn) read(p []byte) (n int, broke bool, err error) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	for {
+		now := time.Now()
+		if err := c.failedLocked("read"); err != nil {
+			return 0, false, err
+		}
+		if !c.until.IsZero() && !now.Before(c.until) {
+			return 0, false, os.ErrDeadlineExceeded
+		}
+		if len(p) == 0 {
+			return 0, false, nil
+		}
+		at, ready := c.readyLocked(now)
+		switch {
+		case ready && len(c.queue) == 0:
+			return 0, false, c.end
+		case ready && c.allowanceLocked() == 0:
+			return 0, true, c.resetError("read")
+		case ready:
+			n := c.takeLocked(p, now)
+			return n, c.allowanceLocked() == 0, nil
+		}
+		c.wakeLocked(at)
+		c.changed.Wait()
+	}
+}
+
+// readyLocked tells whether there is something to read, or the end to be met; if not, when to look again (zero: when
+// something changes).
+func (c *conn) readyLocked(now time.Time) (at time.Time, ready bool) {
+	f := &c.link.faults
+	switch {
+	case f.blackHole[Received], c.dead[Received], f.stall:
+		return time.Time{}, false
+	case len(c.queue) == 0:
+		return time.Time{}, c.end != nil
+	}
+	at = c.queue[0].due
+	if f.drip > 0 && c.dripFrom.After(at) {
+		at = c.dripFrom
+	}
+	return at, !at.After(now)
+}
+
+// takeLocked hands out what is first in the queue, as much as the faults allow.
+func (c *conn) takeLocked(p []byte, now time.Time) int {
+	first := &c.queue[0]
+	n := min(len(p), len(first.data))
+	if drip := c.link.faults.drip; drip > 0 {
+		n = min(n, max(drip/10, 1))
+		c.dripFrom = now.Add(time.Duration(n) * time.Second / time.Duration(drip))
+	}
+	if c.link.faults.cutting {
+		n = int(min(int64(n), c.allowance))
+		c.allowance -= int64(n)
+	}
+	copy(p, first.data[:n])
+	if first.data = first.data[n:]; len(first.data) == 0 {
+		c.queue = c.queue[1:]
+	}
+	c.size -= n
+	c.link.counts.received += int64(n)
+	c.changed.Broadcast()
+	return n
+}
+
+// allowanceLocked is how much may still be received; -1: there is no limit.
+func (c *conn) allowanceLocked() int64 {
+	f := &c.link.faults
+	if !f.cutting {
+		return -1
+	}
+	if c.cutOrder != f.cutOrder {
+		c.cutOrder, c.allowance = f.cutOrder, f.cutAfter
+	}
+	return c.allowance
+}
+
+// wakeLocked sees to it that those who wait look again at the given time, or when the deadline has come.
+func (c *conn) wakeLocked(at time.Time) {
+	if at.IsZero() || !c.until.IsZero() && c.until.Before(at) {
+		at = c.until
+	}
+	if at.IsZero() {
+		return
+	}
+	if c.alarm == nil {
+		c.alarm = time.AfterFunc(time.Until(at), c.wake)
+	} else {
+		c.alarm.Reset(time.Until(at))
+	}
+}
+
+// wake holds the lock, or somebody who has just looked and does not wait yet would miss it.
+func (c *conn) wake() {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+func (c *conn) halfCloseLocked() {
+	if c.end == nil {
+		c.end = io.EOF
+	}
+	c.changed.Broadcast()
+}
+
+// faultsChangedLocked lets those who wait look at the new faults. What has not been read yet vanishes in a black hole.
+func (c *conn) faultsChangedLocked() {
+	if c.link.faults.blackHole[Received] && c.size > 0 {
+		c.vanishLocked(c.size)
+		c.queue, c.size = nil, 0
+	}
+	c.changed.Broadcast()
+}
+
+// isDead tells whether nothing will ever be received any more.
+func (c *conn) isDead() bool {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	return c.dead[Received] || c.link.faults.blackHole[Received]
+}
