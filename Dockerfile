@@ -1,0 +1,28 @@
+# The image of the controller: one static program and nothing else.
+#
+#   docker build --build-arg VERSION=$(git describe --tags --always) -t registry.example.com/orrery:v1 .
+#
+# The program comes out the same, byte for byte, wherever it is built from the same sources with the same Go: docs/running.md says how to
+# pin the image of Go by its digest and how to have equal layers as well.
+ARG GO_IMAGE=golang:1.26.8
+
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
+WORKDIR /src
+# Modules change less often than the sources: they are a layer of their own.
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG TARGETOS=linux TARGETARCH=amd64 VERSION=unknown
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$VERSION" -o /out/orrery ./cmd/orrery
+
+# Nothing else is needed: in a cluster the authority that signs the API server comes with the service account, the program is static, and
+# it writes no file.
+FROM scratch
+ARG VERSION=unknown
+LABEL org.opencontainers.image.title="orrery" \
+      org.opencontainers.image.description="The namespace controller of Kubernetes, on a runtime built by hand" \
+      org.opencontainers.image.version="$VERSION"
+COPY --from=build /out/orrery /orrery
+USER 65532:65532
+ENTRYPOINT ["/orrery"]
+CMD ["run"]
