@@ -1,17 +1,62 @@
 package main
 
 import (
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/events"
 	"orrery/internal/logs"
 	"orrery/nsctl"
 	"orrery/restclient"
 )
 
-// recording tells the cluster, by Events, how deletions have ended.
-type recording struct{}
+// recordingOptions are the flags that say what is noted in the cluster.
+type recordingOptions struct {
+	events bool
+}
+
+func (o *recordingOptions) addTo(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.events, "events", true, "record the outcome of deletions as Events in the namespace default; without the right to do so it is silently left")
+}
+
+// recording tells the cluster, by Events, how deletions have ended. A nil one tells nothing.
+type recording struct {
+	recorder *events.Recorder
+}
 
 // startRecording starts to record. Whoever calls it calls stop, which waits a moment for what has not been sent.
-func startRecording(*restclient.Client, *runOptions, *logs.Logger) *recording { return &recording{} }
+func startRecording(client *restclient.Client, options *runOptions, logger *logs.Logger) *recording {
+	if !options.recording.events || options.dryRun {
+		return nil
+	}
+	instance, _ := os.Hostname() // as client-go's recorders do; without a name nothing is lost but that
+	return &recording{recorder: events.Start(events.Config{
+		Client: client, Component: "orrery", Instance: instance, Trace: logger.Events(),
+	})}
+}
 
-func (r *recording) stop() {}
+// lastEvents is how long stop waits for what has not been sent.
+const lastEvents = 2 * time.Second
 
-func (r *recording) namespaces() *nsctl.Trace { return nil }
+func (r *recording) stop() {
+	if r != nil {
+		r.recorder.Stop(lastEvents)
+	}
+}
+
+func (r *recording) namespaces() *nsctl.Trace {
+	if r == nil {
+		return nil
+	}
+	return events.Deletions(r.recorder)
+}
+
+// snapshot is what /debug/orrery shows.
+func (r *recording) snapshot() any {
+	if r == nil {
+		return nil
+	}
+	return r.recorder.Snapshot()
+}

@@ -100,6 +100,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 
 	recording := startRecording(client, options, logger)
 	defer recording.stop()
+	observer.show("events", recording.snapshot)
 	resting := newRest(restAfter, giveBackMemory)
 	defer resting.stop()
 	initializers := map[string]controllers.Initializer{

@@ -32,9 +32,10 @@ type runOptions struct {
 	logFormat string
 	verbosity int
 
-	election electionOptions
-	observer observerOptions
-	second   secondOptions
+	election  electionOptions
+	observer  observerOptions
+	second    secondOptions
+	recording recordingOptions
 }
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
@@ -56,8 +57,9 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.election.addTo(flags)
 	o.second.addTo(flags)
 	o.observer.addTo(flags)
+	o.recording.addTo(flags)
 
-	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
+	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
 }
 
