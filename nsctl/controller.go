@@ -24,12 +24,12 @@ type Controller struct {
 	passTimeout time.Duration // 0 is none
 	trace       *Trace
 
-	// mu guards active and settled.
+	// mu guards active and deletions.
 	mu sync.Mutex
 	// active are the namespaces that a worker has in hand, with the moment at which its pass began.
 	active map[string]time.Time
-	// settled are the namespaces that were seen in deletion, by UID, with the moment at which their grace period is over.
-	settled map[string]time.Time
+	// deletions are the namespaces that were seen in deletion and are not gone, by UID.
+	deletions map[string]*deletion
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
@@ -110,7 +110,7 @@ func NewController(config Config) (*Controller, error) {
 		passTimeout: effectivePassTimeout(config.PassTimeout),
 		trace:       config.Trace,
 		active:      map[string]time.Time{},
-		settled:     map[string]time.Time{},
+		deletions:   map[string]*deletion{},
 	}
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         "namespace controller",
@@ -132,7 +132,7 @@ func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 		UpdateFunc: func(old, namespace *api.Namespace) {
 			recreated := old.UID != namespace.UID
 			if recreated {
-				c.forget(old.UID)
+				c.forget(old)
 			}
 			if old.DeletionTimestamp != nil && !recreated {
 				c.enqueue(namespace, max(c.gracePeriod, changePause))
@@ -141,7 +141,7 @@ func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 			c.enqueue(namespace, c.gracePeriod)
 		},
 		// A deleted namespace needs nothing more: its content was gone before it was.
-		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted.Object.UID) },
+		DeleteFunc: func(deleted informer.DeletedObject[*api.Namespace]) { c.forget(deleted.Object) },
 	}
 }
 
@@ -171,34 +171,8 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 		return
 	}
 	c.trace.enqueued(namespace, after)
-	c.settle(namespace)
+	c.note(namespace)
 	c.queue.AddAfter(namespace.Name, after)
-}
-
-// settle notes when the grace period of a namespace is over that is seen in deletion for the first time.
-func (c *Controller) settle(namespace *api.Namespace) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.settled[namespace.UID]; !known {
-		c.settled[namespace.UID] = time.Now().Add(c.gracePeriod)
-	}
-}
-
-func (c *Controller) forget(uid string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.settled, uid)
-}
-
-// sightingOf is what is known of a namespace in deletion before it is read anew.
-func (c *Controller) sightingOf(namespace *api.Namespace) sighting {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	settled, known := c.settled[namespace.UID]
-	if !known {
-		return sighting{name: namespace.Name} // the store has it, and its event is still on the way
-	}
-	return sighting{name: namespace.Name, uid: namespace.UID, deletedAt: namespace.DeletionTimestamp.Time, settled: settled}
 }
 
 // Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and

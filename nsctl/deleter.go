@@ -79,7 +79,9 @@ func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
 	defer d.surveyor.leave()
 	ahead := d.discoverAhead(ctx, seen)
 	defer ahead.end()
+	endReading := d.trace.phase(seen.name, PhaseReading)
 	namespace, err := d.namespaces.Get(ctx, seen.name, api.GetOptions{})
+	endReading()
 	if api.IsNotFound(err) {
 		return nil
 	}
@@ -111,6 +113,7 @@ func (d *Deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 	if namespace.Status.Phase == api.NamespaceTerminating {
 		return namespace, nil
 	}
+	defer d.trace.phase(namespace.Name, PhaseReport)()
 	return d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		if latest.Status.Phase == api.NamespaceTerminating {
 			return latest, nil
@@ -131,6 +134,7 @@ func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace)
 	if len(namespace.Finalizers) > 0 {
 		return nil
 	}
+	defer d.trace.phase(namespace.Name, PhaseFinalization)()
 	err := d.namespaces.Delete(ctx, namespace.Name, api.DeleteOptions{
 		Preconditions: &api.Preconditions{UID: &namespace.UID},
 	})
@@ -143,6 +147,7 @@ func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace)
 // finalize removes this controller's token through the finalize subresource, and nobody else's. It returns the
 // namespace as it is afterwards, also when it went with that.
 func (d *Deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+	defer d.trace.phase(namespace.Name, PhaseFinalization)()
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		if !slices.Contains(latest.Spec.Finalizers, d.token) {
 			return latest, nil
@@ -171,6 +176,7 @@ func withoutToken(namespace *api.Namespace, token string) *api.Namespace {
 // updateConditions writes what the pass has found into the status, if that says anything new. A failure is
 // traced and does not stop the deletion: the conditions are for people, the content is what counts.
 func (d *Deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *findings) *api.Namespace {
+	defer d.trace.phase(namespace.Name, PhaseReport)()
 	written := false
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		conditions, changed := applyConditions(latest.Status.Conditions, found, time.Now())

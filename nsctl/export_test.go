@@ -4,5 +4,5 @@ package nsctl
 func (c *Controller) Settled() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.settled)
+	return len(c.deletions)
 }

@@ -85,9 +85,13 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 	if pods == nil && p.found.discoveryErr != nil {
 		return
 	}
+	endSurvey := p.trace.phase(p.namespace.Name, PhaseSurvey)
 	seen := p.surveyor.survey(ctx, resources, p.settled)
+	endSurvey()
 	if pods != nil && !seen.provesEmpty(pods.gvr, p.namespace.Name) {
+		endPods := p.trace.phase(p.namespace.Name, PhasePods)
 		left, err := p.emptyPods(ctx, *pods, p.namespace)
+		endPods()
 		p.note(*pods, left, err)
 		if err != nil || left.items > 0 {
 			return
@@ -100,6 +104,7 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 // discover finds the types that may have content. A discovery that is older than the deletion might not know a
 // type of which objects were created just before it; Discovery sees to it that the answer is new enough.
 func (p *pass) discover(ctx context.Context) []deletableResource {
+	defer p.trace.phase(p.namespace.Name, PhaseDiscovery)()
 	lists, err := p.ahead.answer()
 	if p.ahead == nil {
 		lists, err = p.discovery.PreferredNamespacedResources(ctx, p.namespace.DeletionTimestamp.Time)
@@ -116,6 +121,7 @@ func (p *pass) discover(ctx context.Context) []deletableResource {
 
 // emptyAll empties the types side by side. One type's failure does not keep the others from being emptied.
 func (p *pass) emptyAll(ctx context.Context, resources []deletableResource) {
+	defer p.trace.phase(p.namespace.Name, PhaseContent)()
 	lefts := make([]remains, len(resources))
 	errs := make([]error, len(resources))
 	sideBySide(len(resources), p.concurrency, func(i int) {

@@ -37,6 +37,8 @@ type Trace struct {
 	ConditionsFailed func(namespace string, err error)
 	// Finalized: this controller's token was removed, or that failed.
 	Finalized func(namespace string, err error)
+	// PhaseDone: a part of the deletion is over, see [Phase].
+	PhaseDone func(namespace string, phase Phase, took time.Duration)
 	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; so many namespaces wait for a
 	// worker meanwhile. Called on a goroutine of its own.
 	PassStuck func(namespace string, running time.Duration, waiting int)
@@ -45,6 +47,9 @@ type Trace struct {
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
 	// the failed passes since the last one that went well.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
+	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since it was seen. Passes that
+	// find that out themselves end before or after this.
+	Gone func(namespace string, took time.Duration)
 }
 
 func (t *Trace) enqueued(namespace *api.Namespace, after time.Duration) {

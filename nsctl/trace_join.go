@@ -31,9 +31,11 @@ func (t *Trace) and(u *Trace) *Trace {
 		ConditionsUpdated: join2(t.ConditionsUpdated, u.ConditionsUpdated),
 		ConditionsFailed:  join2(t.ConditionsFailed, u.ConditionsFailed),
 		Finalized:         join2(t.Finalized, u.Finalized),
+		PhaseDone:         join3(t.PhaseDone, u.PhaseDone),
 		PassStuck:         join3(t.PassStuck, u.PassStuck),
 		PassPanicked:      join2(t.PassPanicked, u.PassPanicked),
 		PassDone:          join4(t.PassDone, u.PassDone),
+		Gone:              join2(t.Gone, u.Gone),
 	}
 }
 

@@ -25,7 +25,10 @@ func callAll(t *Trace) {
 	t.conditionsUpdated("ns", nil)
 	t.conditionsFailed("ns", nil)
 	t.finalized("ns", nil)
+	t.phase("ns", PhasePods)()
+	t.phaseDone("ns", PhaseGrace, time.Second)
 	t.passDone("ns", time.Second, 0, nil)
+	t.gone("ns", time.Second)
 }
 
 func TestHooksThatAreNotSetCostNoAllocation(t *testing.T) {
@@ -48,9 +51,11 @@ func TestEveryHookIsCalled(t *testing.T) {
 		ConditionsUpdated: func(string, []api.NamespaceCondition) { calls++ },
 		ConditionsFailed:  func(string, error) { calls++ },
 		Finalized:         func(string, error) { calls++ },
+		PhaseDone:         func(string, Phase, time.Duration) { calls++ },
 		PassDone:          func(string, time.Duration, int, error) { calls++ },
+		Gone:              func(string, time.Duration) { calls++ },
 	})
-	assert.Equal(t, 12, calls)
+	assert.Equal(t, 15, calls)
 }
 
 func BenchmarkNilTrace(b *testing.B) {

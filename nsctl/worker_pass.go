@@ -46,7 +46,8 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 	if err != nil || namespace.DeletionTimestamp == nil {
 		return nil // gone from the store, or a new one of that name
 	}
-	err = c.deleter.deleteSeen(ctx, c.sightingOf(namespace))
+	defer c.putDown(namespace)
+	err = c.deleter.deleteSeen(ctx, c.takeUp(namespace))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
