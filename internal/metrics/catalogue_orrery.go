@@ -1,0 +1,83 @@
+package metrics
+
+// This project's own metrics of informers.
+var (
+	informerObjects = define(Definition{Name: "orrery_informer_objects", Kind: Gauge, Labels: []string{"informer"},
+		Help: "Objects in the informer's store."})
+	informerSynced = define(Definition{Name: "orrery_informer_synced", Kind: Gauge, Labels: []string{"informer"},
+		Help: "1 if the informer's store has had the whole state of the server once, else 0."})
+	informerErrors = define(Definition{Name: "orrery_informer_process_errors_total", Kind: Counter, Labels: []string{"informer"},
+		Help: "Events that the informer could not apply in full, such as an object that has no key."})
+
+	reflectorLists = define(Definition{Name: "orrery_reflector_lists_total", Kind: Counter, Labels: []string{"informer"},
+		Help: "List requests of the informer; each page is one."})
+	reflectorWatches = define(Definition{Name: "orrery_reflector_watches_total", Kind: Counter, Labels: []string{"informer"},
+		Help: "Watches and streaming lists that the informer asked for."})
+	reflectorEvents = define(Definition{Name: "orrery_reflector_events_total", Kind: Counter, Labels: []string{"informer"},
+		Help: "Changes that came over the informer's watches."})
+	reflectorBookmarks = define(Definition{Name: "orrery_reflector_bookmarks_total", Kind: Counter, Labels: []string{"informer"},
+		Help: "Bookmarks that came over the informer's watches."})
+	reflectorFailures = define(Definition{Name: "orrery_reflector_consecutive_failures", Kind: Gauge, Labels: []string{"informer"},
+		Help: "Attempts to list or watch that have failed one after the other; 0 while the watch is healthy. Above 0 the store may be behind the server."})
+	reflectorErrors = define(Definition{Name: "orrery_reflector_errors_total", Kind: Counter, Labels: []string{"informer", "cause"},
+		Help: "Failures of lists and watches that the informer waited after, by what they meant."})
+	zombieWatches = define(Definition{Name: "orrery_zombie_watches_total", Kind: Counter, Labels: []string{"by"},
+		Help: "Watches whose connection was dead without an error, by what noticed it: ping (an unanswered test of life) or idle (silence). Some mean a network that drops connections."})
+
+	listenerBacklog = define(Definition{Name: "orrery_listener_backlog", Kind: Gauge, Labels: []string{"informer", "handler"},
+		Help: "Events that the handler has not dealt with, the one in its hands included. One that keeps rising belongs to a handler that is too slow."})
+	listenerPeak = define(Definition{Name: "orrery_listener_backlog_peak", Kind: Gauge, Labels: []string{"informer", "handler"},
+		Help: "The greatest backlog that the handler has had since it was registered."})
+	listenerHandled = define(Definition{Name: "orrery_listener_handled_total", Kind: Counter, Labels: []string{"informer", "handler"},
+		Help: "Callbacks of the handler that have returned."})
+	listenerMerged = define(Definition{Name: "orrery_listener_merged_total", Kind: Counter, Labels: []string{"informer", "handler"},
+		Help: "Events that were merged into later ones of the same object, because the handler was behind."})
+	listenerPanics = define(Definition{Name: "orrery_listener_panics_total", Kind: Counter, Labels: []string{"informer", "handler"},
+		Help: "Callbacks of the handler that panicked, and were survived."})
+	listenerBlocked = define(Definition{Name: "orrery_listener_blocked_seconds_total", Kind: Counter, Labels: []string{"informer", "handler"},
+		Help: "Seconds for which the informer has waited for the handler to make room."})
+	listenerStalled = define(Definition{Name: "orrery_listener_stalled_seconds", Kind: Gauge, Labels: []string{"informer", "handler"},
+		Help: "Seconds for which the handler has had events and finished none, as far as readings of this metric have seen: at least so long has the oldest callback been running."})
+)
+
+// This project's own metrics of the deletion of namespaces.
+var (
+	deletionSeconds = []float64{0.5, 1, 2, 5, 6, 7.5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600}
+	phaseSeconds    = []float64{0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}
+
+	deletionsInProgress = define(Definition{Name: "orrery_deletions_in_progress", Kind: Gauge,
+		Help: "Namespaces that are known to be in deletion and are not gone. A process that stands by knows of them too."})
+	deletionsTotal = define(Definition{Name: "orrery_deletions_total", Kind: Counter,
+		Help: "Namespaces in deletion that have gone while this process watched."})
+	deletionDuration = define(Definition{Name: "orrery_deletion_duration_seconds", Kind: Histogram, Buckets: deletionSeconds,
+		Help: "Seconds from the moment in which this process saw that a namespace was in deletion until it was gone."})
+	deletionPhase = define(Definition{Name: "orrery_deletion_phase_seconds", Kind: Histogram, Labels: []string{"phase"}, Buckets: phaseSeconds,
+		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, survey, pods, content, report, finalization. All of them together are where the time goes."})
+
+	passesTotal = define(Definition{Name: "orrery_passes_total", Kind: Counter, Labels: []string{"result"},
+		Help: "Passes over namespaces, by how they ended: done (nothing more to do), remaining (content needs time), failed, panicked, timed_out, cut_short (this process was stopped)."})
+	passesStuck = define(Definition{Name: "orrery_passes_stuck_total", Kind: Counter,
+		Help: "Passes that took longer than a minute, counted when the minute is over."})
+	passRequests = define(Definition{Name: "orrery_pass_requests", Kind: Histogram, Buckets: []float64{1, 2, 5, 10, 20, 35, 50, 75, 100, 200, 500, 1000, 5000},
+		Help: "Requests to the API server that passes made, repetitions included."})
+	conflictsTotal = define(Definition{Name: "orrery_namespace_conflicts_total", Kind: Counter,
+		Help: "Writes to a namespace that were repeated because somebody else had changed it."})
+	finalizationsTotal = define(Definition{Name: "orrery_namespace_finalizations_total", Kind: Counter, Labels: []string{"result"},
+		Help: "Removals of this controller's token from namespaces: success or failure."})
+	reportFailures = define(Definition{Name: "orrery_namespace_report_failures_total", Kind: Counter,
+		Help: "Conditions that could not be written into a namespace's status."})
+	discoveryFailures = define(Definition{Name: "orrery_discovery_failures_total", Kind: Counter,
+		Help: "Passes for which the resource types could not all be found out: such a pass finalizes nothing."})
+	typeFailures = define(Definition{Name: "orrery_content_failures_total", Kind: Counter, Labels: []string{"resource"},
+		Help: "Resource types that could not be emptied in a pass, by resource and group."})
+)
+
+// What is not about one gear.
+var (
+	droppedTotal = define(Definition{Name: "orrery_dropped_trace_events_total", Kind: Counter, Labels: []string{"by", "reason"},
+		Help: "What was to be told and was not, by who dropped it (events: the recorder of Kubernetes Events; logs) and why. The work goes on without."})
+	recordedTotal = define(Definition{Name: "orrery_events_recorded_total", Kind: Counter,
+		Help: "Kubernetes Events that the API server has taken, new ones and repetitions."})
+	buildInfo = define(Definition{Name: "orrery_build_info", Kind: Gauge, Labels: []string{"version", "go_version"},
+		Help: "1; the labels tell what is running."})
+)
