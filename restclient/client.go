@@ -152,7 +152,7 @@ func parseHost(cfg Config) (*url.URL, error) {
 	base, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, &ConfigError{Field: "Host", Problem: "is not a URL", Err: err}
+		return nil, &ConfigError{Field: "Host", Problem: "is not a URL"} // the error would quote it, and a password in it
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, &ConfigError{Field: "Host", Problem: "starts with neither http:// nor https://"}
 	case base.Host == "":

@@ -109,7 +109,7 @@ func (c Config) String() string {
 	if c.Credentials != nil {
 		credentials = fmt.Sprintf("%T", c.Credentials)
 	}
-	return fmt.Sprintf("restclient.Config(host %s, credentials %s)", redactText(c.Host), credentials)
+	return fmt.Sprintf("restclient.Config(host %s, credentials %s)", redactHost(c.Host), credentials)
 }
 
 // GoString is String: %#v must not print credentials either.

@@ -146,7 +146,10 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	defer cancel()
 
 	started, code := x.begin(attempt), 0
-	defer func() { x.done(attempt, code, started, f.err) }()
+	defer func() {
+		f.err = x.censored(f.err)
+		x.done(attempt, code, started, f.err)
+	}()
 
 	answer, err := x.roundTrip(limited, u)
 	if err != nil {
@@ -158,6 +161,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		answer.Body = &x.answer
 	}
 	for _, w := range parseWarnings(answer.Header) {
+		w.Text = x.censor(nil).text(w.Text)
 		x.client.warn(w)
 	}
 	if code/100 != 2 && code != http.StatusSwitchingProtocols {
@@ -260,11 +264,28 @@ func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
 func (x *exchange) giveUp(ctx context.Context, u *url.URL, attempts int, err error) error {
 	if broken, ok := errors.AsType[*TransportError](err); ok && broken.unexplained() && ctx.Err() == nil {
 		if verdict := x.client.pool.probeHandshake(ctx, u); verdict != nil {
-			return x.broken(ctx, u, verdict)
+			return x.censored(x.broken(ctx, u, verdict))
 		}
 	}
 	if attempts > 1 {
 		return &AttemptsError{Attempts: attempts, Err: err}
 	}
 	return err
+}
+
+// censored takes what this request was sent with out of an error.
+func (x *exchange) censored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return x.censor(err).error(err)
+}
+
+// censor knows what the last attempt was sent with, also to the proxy if it is that which failed.
+func (x *exchange) censor(err error) censor {
+	var proxy *url.URL
+	if broken, ok := errors.AsType[*TransportError](err); ok && broken.Kind == ProxyFailed && x.sent != nil {
+		proxy, _ = x.client.pool.proxy(x.sent)
+	}
+	return censorFor(x.sent, proxy)
 }

@@ -24,6 +24,20 @@ func redactText(text string) string {
 	return text
 }
 
+// redactHost shows the host of a configuration, which nobody has checked yet. What is not a URL is not shown: there may be
+// a password in it, and nothing to tell it by.
+func redactHost(host string) string {
+	text, scheme := host, strings.Contains(host, "://")
+	if !scheme {
+		text = "//" + host
+	}
+	u, err := url.Parse(text)
+	if err != nil || scheme && u.Scheme == "" || u.Host == "" {
+		return "[not a URL]"
+	}
+	return strings.TrimPrefix(redactURL(u), "//")
+}
+
 // redactURL shows a URL in an error or a trace: without user and password, and without the values of parameters
 // that are not known to be harmless.
 func redactURL(u *url.URL) string {

@@ -80,6 +80,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		client: r.client, ctx: watchCtx, cancel: cancel, body: body,
 		decoder: newEventDecoder(body, r.client.cfg.MaxFrameBytes, r.codec),
 		info:    x.req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
+		secrets: x.censor(nil),
 	}
 	w.decoder.protobuf = protobuf
 	r.client.watches.Add(1)

@@ -26,6 +26,7 @@ type watcher[T Object] struct {
 	opened  time.Time
 	method  string
 	url     string
+	secrets censor // of the request
 
 	// Of the goroutine that calls Next.
 	failed error
@@ -43,6 +44,7 @@ func (w *watcher[T]) Next() (api.WatchEvent[T], error) {
 	if err != nil {
 		return api.WatchEvent[T]{}, w.fail(err)
 	}
+	w.secrets.status(event.Status)
 	w.frames.Add(1)
 	if t := w.client.cfg.Trace; t != nil && t.WatchFrame != nil {
 		t.WatchFrame(w.info, event.Type, size)
@@ -57,7 +59,7 @@ func (w *watcher[T]) Stop() {
 }
 
 func (w *watcher[T]) fail(err error) error {
-	w.failed = w.describe(err) // before close ends the context
+	w.failed = w.secrets.error(w.describe(err)) // before close ends the context
 	w.close(w.failed)
 	return w.failed
 }

@@ -1,0 +1,186 @@
+package restclient_test
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+const canary = "canary0123456789abcdef"
+
+// echoes are answers in which a hostile, or a helpful, server gives away what it was sent.
+var echoes = map[string]func(w http.ResponseWriter, said string){
+	"Status": func(w http.ResponseWriter, said string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(api.Status{
+			TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: api.StatusFailure, Code: 403,
+			Reason: api.StatusReason(said), Message: "I do not like " + said,
+			Details: &api.StatusDetails{Name: said, Kind: said, Causes: []api.StatusCause{{Message: said, Field: said}}},
+		})
+	},
+	"Status of success": func(w http.ResponseWriter, said string) {
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"message":"no %s"}`, said)
+	},
+	"text":    func(w http.ResponseWriter, said string) { http.Error(w, said, http.StatusBadGateway) },
+	"warning": func(w http.ResponseWriter, said string) { w.Header().Set("Warning", `299 - "what is `+said+`?"`) },
+	"not JSON": func(w http.ResponseWriter, said string) {
+		fmt.Fprintf(w, `{"kind":"PodList","items":[{"metadata":{"creationTimestamp":%q}}]}`, said)
+	},
+	"redirect": func(w http.ResponseWriter, said string) {
+		w.Header().Set("Location", "http://apiserver.test/%zz"+said)
+		w.WriteHeader(http.StatusFound)
+	},
+	"redirect again and again": func(w http.ResponseWriter, said string) {
+		w.Header().Set("Location", "/x?token="+said)
+		w.WriteHeader(http.StatusFound)
+	},
+	"not HTTP": func(w http.ResponseWriter, said string) { hijacked(w, said+"\r\n\r\n") },
+	"bad header": func(w http.ResponseWriter, said string) {
+		hijacked(w, "HTTP/1.1 200 OK\r\n"+said+"\r\n\r\n")
+	},
+	"watch": func(w http.ResponseWriter, said string) {
+		fmt.Fprintf(w, `{"type":"ERROR","object":{"kind":"Status","message":%q,"code":410}}`, said)
+	},
+	"bad event": func(w http.ResponseWriter, said string) {
+		fmt.Fprintf(w, `{"type":"ADDED","object":{"metadata":{"creationTimestamp":%q}}}`, said)
+	},
+}
+
+// fixedHeader is an Authorization header that is sent over a pipe as well.
+type fixedHeader string
+
+func (h fixedHeader) Apply(r *http.Request) error {
+	r.Header.Set("Authorization", string(h))
+	return nil
+}
+func (fixedHeader) Unauthorized(*http.Request)                   {}
+func (fixedHeader) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
+
+func hijacked(w http.ResponseWriter, answer string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_, _ = io.WriteString(conn, answer)
+		conn.Close()
+	}
+}
+
+// Whatever a server does with what it was sent, it does not get into what the client says: errors, traces, warnings.
+func TestServersThatRepeatSecretsAreCensored(t *testing.T) {
+	basic := base64.StdEncoding.EncodeToString([]byte("joe:" + canary))
+	for kind, header := range map[string]string{"bearer": "Bearer " + canary, "basic": "Basic " + basic, "bare": canary} {
+		for name, echo := range echoes {
+			for what, said := range map[string]string{"header": header, "secret": header[strings.Index(header, " ")+1:], "password": canary} {
+				for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+					var told strings.Builder
+					server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { echo(w, said) }))
+					client := server.Client(func(c *restclient.Config) {
+						c.Credentials = fixedHeader(header)
+						c.WatchTransport = transport
+						c.MaxRetries = -1
+						c.WarningHandler = func(w restclient.Warning) { fmt.Fprintf(&told, "%+v\n", w) }
+						c.Trace = &restclient.Trace{
+							RequestDone: func(i restclient.RequestInfo, r restclient.RequestResult) { fmt.Fprintf(&told, "%+v %+v\n", i, r) },
+							Warning:     func(w restclient.Warning) { fmt.Fprintf(&told, "%+v\n", w) },
+							WatchClosed: func(i restclient.RequestInfo, _ int64, _ time.Duration, err error) {
+								fmt.Fprintf(&told, "%+v %v\n", i, err)
+							},
+						}
+					})
+					askEverything(t, client, &told)
+					label := fmt.Sprintf("%s, %s, %s, %s", kind, name, what, transport)
+					require.NotEmpty(t, told.String(), label)
+					assert.NotContains(t, told.String(), canary, label)
+					assert.NotContains(t, told.String(), basic, label)
+				}
+			}
+		}
+	}
+}
+
+// askEverything makes a request of each kind and writes down what came of it.
+func askEverything(t *testing.T, client *restclient.Client, told io.Writer) {
+	tell := func(err error) {
+		fmt.Fprintln(told, err)
+		if refused, ok := errors.AsType[*api.StatusError](err); ok {
+			text, _ := json.Marshal(refused.Status)
+			fmt.Fprintln(told, string(text))
+		}
+		if broken, ok := errors.AsType[*restclient.TransportError](err); ok {
+			fmt.Fprintln(told, broken.Sentence(), broken.Err)
+		}
+	}
+	pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
+	_, err := pods.Get(t.Context(), "a", api.GetOptions{})
+	tell(err)
+	_, err = pods.List(t.Context(), api.ListOptions{})
+	tell(err)
+	_, err = restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+	tell(err)
+	tell(client.Do(t.Context(), restclient.Request{Path: "/version"}, nil))
+	watch, err := pods.Watch(t.Context(), api.ListOptions{})
+	if err != nil {
+		tell(err)
+		return
+	}
+	defer watch.Stop()
+	for err == nil {
+		var event api.WatchEvent[*api.Pod]
+		if event, err = watch.Next(); event.Status != nil {
+			tell(api.NewStatusError(*event.Status))
+		}
+	}
+	tell(err)
+}
+
+// A proxy that refuses may repeat the password that it was asked with.
+func TestProxiesThatRepeatTheirPasswordAreCensored(t *testing.T) {
+	header := "Basic " + base64.StdEncoding.EncodeToString([]byte("joe:"+canary))
+	proxy := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hijacked(w, "HTTP/1.1 407 what is "+r.Header.Get("Proxy-Authorization")+" or "+canary+"\r\n\r\n")
+	}))
+	client := proxy.Client(func(c *restclient.Config) {
+		c.Host = "https://elsewhere.test"
+		c.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "apiserver.test", User: url.UserPassword("joe", canary)})
+		c.MaxRetries = -1
+	})
+	err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
+	require.ErrorContains(t, err, "407")
+	assert.NotContains(t, err.Error(), canary)
+	assert.NotContains(t, err.Error(), strings.TrimPrefix(header, "Basic "))
+}
+
+// A URL that cannot be used is not shown if there may be a password in it.
+func TestUnusableHostsAreNotQuoted(t *testing.T) {
+	for _, host := range []string{"https://joe:" + canary + "@server:bad", "https://joe:7" + canary + "/x@server", "https://joe:" + canary + "@server", "://" + canary, "https://server/?token=" + canary} {
+		_, err := restclient.New(restclient.Config{Host: host})
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), canary)
+		assert.NotContains(t, fmt.Sprintf("%v %+v %s", restclient.Config{Host: host}, restclient.Config{Host: host}, restclient.Config{Host: host}), canary)
+	}
+}
+
+// Errors that hold nothing secret stay what they are, and those that are censored can still be told apart.
+func TestCensoredErrorsKeepTheirKind(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		hijacked(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"+canary)
+	}))
+	client := server.Client(func(c *restclient.Config) { c.Credentials = fixedHeader("Bearer " + canary); c.MaxRetries = -1 })
+	err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
