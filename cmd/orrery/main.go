@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"orrery/internal/bench/syncbench"
 )
@@ -27,11 +28,27 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(stderr, "orrery: "+explain(err))
+		lastWord(stderr, "orrery: "+explain(err))
 		if _, interrupted := errors.AsType[*interruptedError](err); interrupted {
 			return exitInterrupted
 		}
 		return 1
 	}
 	return 0
+}
+
+// lastWordLimit is how long the end of the program waits for a reader.
+const lastWordLimit = time.Second
+
+// lastWord writes the sentence that the program ends with. A pipe that nobody reads does not keep it from ending.
+func lastWord(stderr io.Writer, sentence string) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		fmt.Fprintln(stderr, sentence)
+	}()
+	select {
+	case <-written:
+	case <-time.After(lastWordLimit):
+	}
 }

@@ -63,12 +63,13 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	outlivePipes()
-	logger := logs.New(logs.Config{
+	logger := logs.Start(logs.Config{
 		Writer:    &lostReader{Writer: stderr, lost: stop},
 		Format:    logs.Format(options.logFormat),
 		Verbosity: options.verbosity,
 		Color:     wantsColor(stderr),
 	})
+	defer logger.Stop()
 	ctx, release := untilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, what was in hand is left as it is")
 		os.Exit(exitInterrupted)

@@ -101,10 +101,11 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	outlivePipes()
-	logger := logs.New(logs.Config{
+	logger := logs.Start(logs.Config{
 		Writer: &lostReader{Writer: stderr, lost: stop}, Format: logs.Format(options.logFormat),
 		Verbosity: options.verbosity, Color: wantsColor(stderr),
 	})
+	defer logger.Stop()
 	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
 	ctx, release := untilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, requests that were under way are broken off")

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -21,8 +22,11 @@ const (
 	JSON Format = "json"
 )
 
-// ParseFormat reads the value of --log-format.
+// ParseFormat reads the value of --log-format. "console" is another name of text, which others use.
 func ParseFormat(s string) (Format, error) {
+	if s == "console" {
+		return Text, nil
+	}
 	if format := Format(s); slices.Contains([]Format{Text, JSON}, format) {
 		return format, nil
 	}
@@ -53,10 +57,56 @@ type Logger struct {
 	zero      zerolog.Logger
 	verbosity int
 	passes    *reconciles
+	sink      *sink // nil: lines are written by those who log them
 }
 
-// New returns a logger.
+// New returns a logger that writes each line where it is logged, however long that takes.
 func New(config Config) *Logger {
+	config.Writer = zerolog.SyncWriter(config.Writer)
+	return newLogger(config)
+}
+
+// newLogger takes a writer that many may use at once.
+func newLogger(config Config) *Logger {
+	return &Logger{zero: zeroLogger(config), verbosity: config.Verbosity, passes: newReconciles()}
+}
+
+// Start returns a logger that never holds up whoever logs for more than a moment, whatever becomes of the writer: lines are
+// dropped then, and counted. It has a goroutine, which Stop ends.
+func Start(config Config) *Logger {
+	s := newSink(config.Writer, func(lost int64) []byte {
+		var line bytes.Buffer
+		config.Writer = &line
+		zero := zeroLogger(config)
+		zero.Warn().Int64("lost", lost).Msg("log lines were lost, the writer failed or was too slow")
+		return line.Bytes()
+	})
+	config.Writer = s
+	l := newLogger(config)
+	l.sink = s
+	return l
+}
+
+// lastLines is how long Stop waits for a writer that is slow.
+const lastLines = time.Second
+
+// Stop has what waits written, for at most a second. The logger must not be used any more; lines that come all the same
+// are lost.
+func (l *Logger) Stop() {
+	if l.sink != nil {
+		l.sink.close(lastLines)
+	}
+}
+
+// Dropped is how many lines were lost since the beginning.
+func (l *Logger) Dropped() int64 {
+	if l.sink == nil {
+		return 0
+	}
+	return l.sink.dropped()
+}
+
+func zeroLogger(config Config) zerolog.Logger {
 	writer := config.Writer
 	if config.Format != JSON {
 		writer = zerolog.ConsoleWriter{
@@ -69,11 +119,7 @@ func New(config Config) *Logger {
 			},
 		}
 	}
-	return &Logger{
-		zero:      zerolog.New(zerolog.SyncWriter(writer)).With().Timestamp().Logger(),
-		verbosity: config.Verbosity,
-		passes:    newReconciles(),
-	}
+	return zerolog.New(writer).With().Timestamp().Logger()
 }
 
 // fieldsFirst is the order in which a line of text tells what it is about; other fields follow by name.

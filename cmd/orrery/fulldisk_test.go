@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// blockedWriter is a pipe that is full and that nobody reads.
+type blockedWriter struct{ forever chan struct{} }
+
+func (w blockedWriter) Write([]byte) (int, error) {
+	<-w.forever
+	return 0, io.ErrClosedPipe
+}
+
+// A log that cannot be written is no reason to do anything else than what was asked for: watch, work, stop when told to.
+func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	blocked := blockedWriter{make(chan struct{})}
+	defer close(blocked.forever)
+	for name, stderr := range map[string]io.Writer{"full disk": full, "nobody reads": blocked} {
+		for _, format := range []string{"text", "json"} {
+			watching := make(chan struct{}, 100)
+			url := serve(t, &quietCluster{called: func(r *http.Request) {
+				if isWatch(r) {
+					watching <- struct{}{}
+				}
+			}})
+			stop, ended := startOrrery(t, stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3", "--log-format", format,
+				"--leader-elect=false", "--metrics-port=0")
+			for range 3 { // the one that tries, the one for a streaming list, the one that stays
+				<-watching
+			}
+			stop()
+			assert.NoError(t, <-ended, "%s, %s", name, format)
+		}
+	}
+}
+
+// The program ends, with its exit code, also when the sentence that it ends with cannot be written.
+func TestTheLastSentenceDoesNotKeepTheProgramFromEnding(t *testing.T) {
+	blocked := blockedWriter{make(chan struct{})}
+	defer close(blocked.forever)
+	t.Setenv("KUBECONFIG", "")
+	assert.Equal(t, 1, realMain([]string{"run", "--kubeconfig", "/does/not/exist"}, io.Discard, blocked))
+}
