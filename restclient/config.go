@@ -27,7 +27,7 @@ type Config struct {
 	// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). http, https and socks5 proxies work. Use http.ProxyURL for a fixed one.
 	Proxy func(*http.Request) (*url.URL, error)
 
-	// Dial opens the network connections. Nil: a net.Dialer with 30 s limit and keep-alive. Tests plug net.Pipe here.
+	// Dial opens the network connections. Nil: a net.Dialer with 30 s limit and keep-alive (see PingInterval). Tests plug net.Pipe here.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// WrapTransport, if not nil, may put something between the client and its connections, for instance to record
@@ -52,6 +52,19 @@ type Config struct {
 	// It is also sent to the server (query parameter "timeout"). Watches are not limited. 0: no limit other than the
 	// context's.
 	Timeout time.Duration
+
+	// PingInterval is how long nothing may come over a connection in use before it is asked whether it still lives, and
+	// PingTimeout how long the answer may take before the connection is given up: by pings of HTTP/2, by pings over a
+	// websocket, and, where Dial is nil, by TCP keep-alive probes. Without them a connection whose other end has gone
+	// without a word (half-open) would be waited for without end. 0 means DefaultPingInterval and DefaultPingTimeout.
+	PingInterval time.Duration
+	PingTimeout  time.Duration
+
+	// SilenceTimeout is the longest time in which nothing may come while an answer is awaited or read; then the attempt
+	// fails as TimedOut. For a watch it ends when the watch is open. It is for connections that no ping can prove dead
+	// (plain HTTP through a proxy) and for servers that hang: an API server ends its requests after a minute. 0 means
+	// DefaultSilenceTimeout; a negative value means no limit.
+	SilenceTimeout time.Duration
 
 	// UserAgent is sent with each request. Empty: DefaultUserAgent().
 	UserAgent string
@@ -128,6 +141,9 @@ const (
 	DefaultQPS              = 50
 	DefaultMaxRetries       = 10
 	DefaultMaxRetryAfter    = 5 * time.Minute
+	DefaultPingInterval     = 30 * time.Second
+	DefaultPingTimeout      = 15 * time.Second
+	DefaultSilenceTimeout   = 90 * time.Second
 	DefaultMaxFrameBytes    = 32 << 20
 	DefaultMaxBodyBytes     = 64 << 20
 	DefaultTLSCheckInterval = time.Minute

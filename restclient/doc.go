@@ -51,7 +51,8 @@
 // # Goroutines
 //
 // The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called
-// and the last request or watch has ended. A watch over websocket has none: Next reads from the connection.
+// and the last request or watch has ended. A watch over websocket has none: Next reads from the connection, and a timer
+// sends pings.
 // Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends
 // whatever was begun with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
 //
@@ -83,6 +84,17 @@
 //
 // The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100,
 // where upstream has 5 and 10, which nearly every program has to raise.
+//
+// A connection can die without an error: a firewall forgets it, a machine loses its power. Nothing waits for such a one for
+// ever:
+//
+//	over HTTP/2      a ping after 30 silent seconds; without an answer for another 15 the connection is given up and all
+//	                 that waits fails: ConnectionDead for a watch
+//	over websocket   the same, by pings of this package
+//	over TCP         keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
+//	over HTTP/1.1    nothing but the limit for requests below; the Watcher's ProvesLife is false, and whoever reads it has to
+//	                 judge its silence (a Reflector does)
+//	any request      Config.SilenceTimeout: 90 seconds in which nothing comes of an answer that is awaited or read
 //
 // # Testing
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"time"
 
@@ -26,6 +27,7 @@ type exchange struct {
 	endless bool
 
 	sent    *http.Request // the last attempt
+	conn    *connection   // of the last attempt of a watch, if it is known
 	renewed bool          // credentials have been renewed once
 	unasked int           // repetitions that the server did not ask for
 
@@ -144,6 +146,12 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		limited, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+	limited, silence := newSilence(limited, x.client.cfg.SilenceTimeout)
+	defer func() {
+		if !x.endless || f.err != nil {
+			silence.end() // the stream of a watch lives on with its context
+		}
+	}()
 
 	started, code := x.begin(attempt), 0
 	defer func() {
@@ -151,11 +159,12 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		x.done(attempt, code, started, f.err)
 	}()
 
-	answer, err := x.roundTrip(limited, u)
+	answer, err := x.roundTrip(limited, u, silence)
 	if err != nil {
 		return failure{err: x.broken(limited, u, err)}
 	}
 	code = answer.StatusCode
+	silence.answered(answer, x.endless && code/100 <= 2)
 	if !x.endless && x.client.cfg.Trace != nil {
 		x.answer = countedBody{body: answer.Body}
 		answer.Body = &x.answer
@@ -203,7 +212,12 @@ func (x *exchange) done(attempt, code int, started time.Time, err error) {
 	}
 }
 
-func (x *exchange) roundTrip(ctx context.Context, u *url.URL) (*http.Response, error) {
+func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) (*http.Response, error) {
+	if x.endless {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn: func(info httptrace.GotConnInfo) { x.conn = connectionBelow(info.Conn) },
+		})
+	}
 	hr, err := x.req.build(ctx, u, x.client.cfg.UserAgent)
 	if err != nil {
 		return nil, &markedError{kind: RequestInvalid, err: err}
@@ -214,6 +228,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL) (*http.Response, e
 		}
 	}
 	x.sent = hr
+	silence.begin()
 	send := x.send
 	if send == nil {
 		send = x.client.pool.client().Do
@@ -254,7 +269,9 @@ func (x *exchange) renewCredentials(err error) bool {
 
 // broken turns the error of a failed transport into a *TransportError.
 func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
-	if end := ctx.Err(); end != nil && !errors.Is(err, end) {
+	if context.Cause(ctx) == errSilence {
+		err = fmt.Errorf("%w (%v)", errSilence, x.client.cfg.SilenceTimeout)
+	} else if end := ctx.Err(); end != nil && !errors.Is(err, end) {
 		err = fmt.Errorf("%w (%w)", end, err) // what the end of the context looked like from below
 	}
 	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}

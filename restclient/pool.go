@@ -18,12 +18,10 @@ import (
 // Connections that have been idle for long are looked after by these.
 const (
 	dialTimeout         = 30 * time.Second
-	keepAlive           = 30 * time.Second
 	tlsHandshakeTimeout = 10 * time.Second
 	idleConnTimeout     = 90 * time.Second
 	idleConnsPerHost    = 25
-	http2IdlePing       = 30 * time.Second // ping when nothing was read for that long
-	http2PingTimeout    = 15 * time.Second // and give the connection up when no answer came in that time
+	keepAliveProbes     = 3 // TCP keep-alive probes within Config.PingTimeout
 )
 
 // pool owns the connections. It replaces the whole http.Transport when the certificate authority's file or the client
@@ -37,6 +35,7 @@ type pool struct {
 	settings    TLS
 	plainBody   bool // no compression
 	wrap        func(http.RoundTripper) http.RoundTripper
+	pings       http.HTTP2Config
 
 	proven atomic.Bool // a request has been answered over the current transport
 
@@ -56,11 +55,14 @@ func newPool(cfg Config) (*pool, error) {
 		settings:    cfg.TLS,
 		plainBody:   cfg.DisableCompression,
 		wrap:        cfg.WrapTransport,
+		pings:       http.HTTP2Config{SendPingTimeout: cfg.PingInterval, PingTimeout: cfg.PingTimeout},
 		checked:     time.Now(),
 	}
 	dial := cfg.Dial
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
+		dial = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
+			Enable: true, Idle: cfg.PingInterval, Interval: cfg.PingTimeout / keepAliveProbes, Count: keepAliveProbes,
+		}}).DialContext
 	}
 	p.connections = newConnections(dial)
 	caData, err := p.readCA()
@@ -199,6 +201,7 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 }
 
 func (p *pool) newTransport(base *tls.Config) *http.Transport {
+	pings := p.pings
 	return &http.Transport{
 		Proxy:                  p.proxy,
 		OnProxyConnectResponse: proxyAnswered,
@@ -209,7 +212,7 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 		IdleConnTimeout:        idleConnTimeout,
 		DisableCompression:     p.plainBody,
 		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: http2IdlePing, PingTimeout: http2PingTimeout},
+		HTTP2:                  &pings,
 	}
 }
 

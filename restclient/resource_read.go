@@ -53,9 +53,9 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	x := newExchange(r.client, req)
 	x.endless = true
 	var body io.ReadCloser
-	protobuf := false
+	protobuf, provesLife := false, false
 	x.consume = func(answer *http.Response) error {
-		body, protobuf = answer.Body, isProtobuf(answer)
+		body, protobuf, provesLife = answer.Body, isProtobuf(answer), answer.ProtoMajor >= 2
 		if protobuf && r.codec.newReader == nil {
 			return errNotAsked
 		}
@@ -67,6 +67,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		x.send = dialer.dial
 		x.consume = func(*http.Response) (err error) {
 			body, err = dialer.opened()
+			provesLife = err == nil && dialer.stream.pings.works()
 			return err
 		}
 	}
@@ -79,7 +80,8 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	w := &watcher[T]{
 		client: r.client, ctx: watchCtx, cancel: cancel, body: body,
 		decoder: newEventDecoder(body, r.client.cfg.MaxFrameBytes, r.codec),
-		info:    x.req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
+		conn:    x.conn, provesLife: provesLife,
+		info: x.req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
 		secrets: x.censor(nil),
 	}
 	w.decoder.protobuf = protobuf

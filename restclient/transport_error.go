@@ -43,6 +43,8 @@ const (
 	ProxyFailed                                   // the proxy could not be used
 	CredentialsFailed                             // Credentials.Apply or ClientCertificate returned an error
 	RequestInvalid                                // the request could not be built
+	ConnectionDead                                // its other end has gone without a word: pings are not answered
+	TooManyFiles                                  // this process, or this machine, has no file descriptor left
 )
 
 // sentences holds what Error says for each kind, in the order server, cause.
@@ -61,6 +63,8 @@ var sentences = map[TransportErrorKind]string{
 	ProxyFailed:         "the proxy for %s cannot be used: %s",
 	CredentialsFailed:   "the credentials for %s cannot be obtained: %s",
 	RequestInvalid:      "the request to %s cannot be made: %s",
+	ConnectionDead:      "the connection to %s is dead, not even pings are answered: %s",
+	TooManyFiles:        "no connection to %s can be opened because this process has no file descriptor left (see ulimit -n): %s",
 }
 
 // Error returns one sentence.
@@ -94,11 +98,15 @@ func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
 // net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
 func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
-	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled:
+	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
 		return true
 	}
 	return false
 }
+
+// Dead tells whether the connection had gone dead without an error, and pings found it out. Like Unreachable it is for
+// packages that do not know this one.
+func (e *TransportError) Dead() bool { return e.Kind == ConnectionDead }
 
 // unexplained kinds say that a connection broke, but not why.
 func (e *TransportError) unexplained() bool {
@@ -119,7 +127,7 @@ func (e *markedError) Unwrap() error { return e.err }
 func kindOf(ctx context.Context, err error) TransportErrorKind {
 	var marked *markedError
 	switch {
-	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errSilence) && errors.Is(ctx.Err(), context.Canceled):
 		return Canceled
 	case ctx.Err() != nil:
 		return TimedOut
@@ -177,6 +185,10 @@ func networkKind(err error) TransportErrorKind {
 	switch isOp := errors.As(err, &op); {
 	case isOp && op.Op == "proxyconnect":
 		return ProxyFailed
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return TooManyFiles
+	case errors.Is(err, syscall.ETIMEDOUT) && isOp && op.Op != "dial": // the probes of TCP
+		return ConnectionDead
 	case errors.As(err, &dns):
 		return HostNotFound
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),

@@ -20,6 +20,8 @@ func TestKindOf(t *testing.T) {
 	cancel()
 	late, cancel := context.WithTimeout(context.Background(), 0)
 	defer cancel()
+	silent, hush := context.WithCancelCause(context.Background())
+	hush(errSilence)
 	dial := func(err error) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", err)}
 	}
@@ -36,6 +38,9 @@ func TestKindOf(t *testing.T) {
 		{nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, HostNotFound},
 		{nil, &net.OpError{Op: "proxyconnect", Err: dial(syscall.ECONNREFUSED)}, ProxyFailed},
 		{nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, ConnectionLost},
+		{nil, &net.OpError{Op: "read", Err: syscall.ETIMEDOUT}, ConnectionDead},
+		{nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}, TooManyFiles},
+		{nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.ENFILE)}, TooManyFiles},
 		{nil, syscall.EPIPE, ConnectionLost},
 		{nil, io.EOF, ConnectionLost},
 		{nil, io.ErrUnexpectedEOF, ConnectionLost},
@@ -47,20 +52,21 @@ func TestKindOf(t *testing.T) {
 		{nil, &markedError{kind: CredentialsFailed, err: errors.New("x")}, CredentialsFailed},
 		{cancelled, dial(syscall.ECONNREFUSED), Canceled},
 		{late, io.EOF, TimedOut},
+		{silent, io.EOF, TimedOut},
 	} {
 		if c.ctx == nil {
 			c.ctx = context.Background()
 		}
 		assert.Equal(t, c.want, kindOf(c.ctx, c.err), "%v", c.err)
 	}
-	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
+	for kind := ConnectionFailed; kind <= TooManyFiles; kind++ {
 		assert.Contains(t, sentences, kind)
 	}
 }
 
 // Packages that must not know this one ask for this method.
 func TestUnreachable(t *testing.T) {
-	for kind := ConnectionFailed; kind <= RequestInvalid; kind++ {
+	for kind := ConnectionFailed; kind <= TooManyFiles; kind++ {
 		err := fmt.Errorf("while listing: %w", &AttemptsError{Err: &TransportError{Kind: kind, Err: syscall.ENOENT}})
 		told, ok := errors.AsType[interface {
 			error
@@ -68,7 +74,7 @@ func TestUnreachable(t *testing.T) {
 		}](err)
 		require.True(t, ok)
 		switch kind {
-		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled:
+		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
 			assert.True(t, told.Unreachable(), kind)
 		default:
 			assert.False(t, told.Unreachable(), "%d: waiting does not help", kind)

@@ -61,7 +61,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 			conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
 			return nil
 		})
-		d.stream = &webSocketStream{conn: conn, release: release}
+		d.stream = &webSocketStream{conn: conn, release: release, pings: d.client.startPings(conn)}
 		return answer, nil
 	}
 	release()
@@ -94,7 +94,8 @@ func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 type webSocketStream struct {
 	conn    *websocket.Conn
 	release func() bool // stops waiting for the context
-	message io.Reader   // nil between messages
+	pings   *pings
+	message io.Reader // nil between messages
 }
 
 func (s *webSocketStream) Read(p []byte) (int, error) {
@@ -102,7 +103,7 @@ func (s *webSocketStream) Read(p []byte) (int, error) {
 		if s.message == nil {
 			_, message, err := s.conn.NextReader()
 			if err != nil {
-				return 0, endOfStream(err)
+				return 0, s.pings.explain(endOfStream(err))
 			}
 			s.message = message
 		}
@@ -111,7 +112,7 @@ func (s *webSocketStream) Read(p []byte) (int, error) {
 			s.message, err = nil, nil
 		}
 		if n > 0 || err != nil {
-			return n, err
+			return n, s.pings.explain(err)
 		}
 	}
 }
@@ -119,6 +120,7 @@ func (s *webSocketStream) Read(p []byte) (int, error) {
 // Close closes the connection. The server takes that for a goodbye: the events that it sends need no answer.
 func (s *webSocketStream) Close() error {
 	s.release()
+	s.pings.stop()
 	return s.conn.Close()
 }
 

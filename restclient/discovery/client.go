@@ -20,7 +20,8 @@ type Config struct {
 	// Concurrency bounds how many documents are asked for at a time. 0 means DefaultConcurrency.
 	Concurrency int
 
-	// Timeout bounds each request, with its repetitions. 0 means DefaultTimeout, negative means none.
+	// Timeout bounds each request, with its repetitions. 0 means DefaultTimeout, negative means none
+	// but those of the restclient.Client.
 	Timeout time.Duration
 
 	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.

@@ -299,7 +299,8 @@ func TestTimeout(t *testing.T) {
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, DefaultTimeout, time.Since(start))
 		s.bodies["/version"] = `{}`
-		c, _ = connect(t, s, Config{Timeout: -1})
+		patient := restclienttest.NewServer(t, s).Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = -1 })
+		c = NewWithConfig(patient, Config{Timeout: -1})
 		_, err = c.ServerVersion(t.Context())
 		assert.NoError(t, err, "after an hour")
 	})

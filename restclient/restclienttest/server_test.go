@@ -66,8 +66,13 @@ func TestFaultsOfOpenConnections(t *testing.T) {
 			silence := time.AfterFunc(time.Hour, w.Stop)
 			start := time.Now()
 			_, err = w.Next()
-			assert.ErrorIs(t, err, restclient.ErrWatchStopped, "nothing else ends it")
-			assert.Equal(t, time.Hour, time.Since(start))
+			if transport == restclient.WatchHTTP {
+				assert.ErrorIs(t, err, restclient.ErrWatchStopped, "nothing else ends it")
+				assert.Equal(t, time.Hour, time.Since(start))
+			} else {
+				require.ErrorAs(t, err, &broken)
+				assert.Equal(t, restclient.ConnectionDead, broken.Kind, "a websocket is pinged")
+			}
 			silence.Stop()
 
 			open().Stop() // a new connection works

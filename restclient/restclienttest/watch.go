@@ -24,12 +24,13 @@ type Stream struct {
 	r       *http.Request
 	w       http.ResponseWriter
 	ws      *websocket.Conn // nil: chunked HTTP
+	gone    chan struct{}   // closed when the other end of ws is
 	framing Framing
 }
 
 // ServeWatch agrees to a watch, over websocket if the request asks for one, and has serve send the events. When serve
 // returns the stream is ended in good order. Like kube-apiserver it answers 403 to a websocket request without an
-// origin.
+// origin, and like it it answers the pings of a client at any time.
 func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve func(*Stream)) {
 	s := &Stream{r: r, w: w, framing: framing}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -48,8 +49,12 @@ func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve f
 	if err != nil {
 		return
 	}
-	defer ws.Close()
-	s.ws = ws
+	s.ws, s.gone = ws, make(chan struct{})
+	go s.listen()
+	defer func() {
+		ws.Close()
+		<-s.gone
+	}()
 	serve(s)
 	ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))
 }
@@ -103,16 +108,21 @@ func (s *Stream) Break() {
 	panic(http.ErrAbortHandler)
 }
 
-// Wait blocks until the client goes away. (A hijacked connection's request context does not end by itself, so over
-// websocket this reads.)
-func (s *Stream) Wait() {
-	if s.ws == nil {
-		<-s.r.Context().Done()
-		return
-	}
+// listen reads what a client of a watch sends over a websocket: pings, and its end.
+func (s *Stream) listen() {
+	defer close(s.gone)
 	for {
 		if _, _, err := s.ws.ReadMessage(); err != nil {
 			return
 		}
 	}
+}
+
+// Wait blocks until the client goes away. (The request context of a hijacked connection does not end by itself.)
+func (s *Stream) Wait() {
+	if s.ws == nil {
+		<-s.r.Context().Done()
+		return
+	}
+	<-s.gone
 }

@@ -1,0 +1,202 @@
+package restclient_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/faultnet"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// carrier is a way to carry a watch.
+type carrier struct {
+	name       string
+	transport  restclient.WatchTransport
+	secure     bool // TLS, and so HTTP/2 where it is not a websocket
+	provesLife bool
+}
+
+var carriers = []carrier{
+	{"HTTP/1.1", restclient.WatchHTTP, false, false},
+	{"HTTP/2", restclient.WatchHTTP, true, true},
+	{"websocket", restclient.WatchWebSocket, false, true},
+	{"websocket over TLS", restclient.WatchWebSocket, true, true},
+}
+
+// quiet serves watches on which nothing happens, and answers everything else.
+func quiet(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") != "" {
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
+		return
+	}
+	io.WriteString(w, `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}`)
+}
+
+// overBadLink runs a test over each carrier, in a bubble, over a link that can be broken.
+func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client)) {
+	for _, c := range carriers {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := restclienttest.NewServer(t, handler)
+				if c.secure {
+					server = restclienttest.NewTLSServer(t, handler, restclienttest.NewAuthority(t), nil)
+				}
+				var link faultnet.Link
+				test(t, c, &link, server.Client(func(cfg *restclient.Config) {
+					cfg.Dial = link.Dial(server.Dial)
+					cfg.WatchTransport = c.transport
+				}))
+			})
+		})
+	}
+}
+
+// The most reported failure of Kubernetes clients: the other end has gone, nothing says so, and a watch waits for ever.
+// Where the protocol has pings they find out within 45 seconds; elsewhere the watcher says that it cannot tell.
+func TestAZombieWatchIsFoundOut(t *testing.T) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, c.provesLife, w.(interface{ ProvesLife() bool }).ProvesLife())
+		time.AfterFunc(6*time.Hour, func() { link.BlackHole(true) }) // up to then it is only a quiet watch
+		time.AfterFunc(12*time.Hour, w.Stop)
+		start := time.Now()
+		_, err = w.Next()
+		silence := time.Since(start) - 6*time.Hour
+		if !c.provesLife {
+			assert.ErrorIs(t, err, restclient.ErrWatchStopped)
+			return
+		}
+		var broken *restclient.TransportError
+		require.ErrorAs(t, err, &broken)
+		assert.Equal(t, restclient.ConnectionDead, broken.Kind, "%v", err)
+		assert.True(t, broken.Dead())
+		assert.True(t, broken.Unreachable())
+		assert.ErrorContains(t, err, "is dead, not even pings are answered")
+		assert.Positive(t, silence)
+		assert.LessOrEqual(t, silence, 45*time.Second)
+	})
+}
+
+// A watch that breaks for another reason is not called a zombie, however long it was quiet.
+func TestACutIsNoZombie(t *testing.T) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		time.AfterFunc(time.Hour+7*time.Second, link.Cut)
+		_, err = w.Next()
+		var broken *restclient.TransportError
+		require.ErrorAs(t, err, &broken)
+		assert.Equal(t, restclient.ConnectionLost, broken.Kind, "%v", err)
+		assert.False(t, broken.Dead())
+	})
+}
+
+// Whatever is asked over a link that has gone dead comes to an end: over HTTP/2 by the pings and then by the time that
+// connecting may take, elsewhere by the limit for silence.
+func TestNoRequestHangsOnADeadLink(t *testing.T) {
+	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+		pods := restclient.Metadata(client, api.PodsResource, "")
+		_, err := pods.List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		link.BlackHole(true)
+		for what, request := range map[string]func() error{
+			"list":   func() error { _, err := pods.List(t.Context(), api.ListOptions{}); return err },
+			"watch":  func() error { _, err := pods.Watch(t.Context(), api.ListOptions{}); return err },
+			"delete": func() error { return client.Do(t.Context(), restclient.Request{Verb: "DELETE", Path: "/x"}, nil) },
+		} {
+			start := time.Now()
+			err = request()
+			var broken *restclient.TransportError
+			require.ErrorAs(t, err, &broken, what)
+			assert.True(t, broken.Unreachable(), "%s: %v", what, err)
+			assert.LessOrEqual(t, time.Since(start), 2*time.Minute, what)
+		}
+		link.Heal()
+		_, err = pods.List(t.Context(), api.ListOptions{})
+		assert.NoError(t, err)
+	})
+}
+
+// The limit is for silence, not for the whole: what comes slowly may take its time.
+func TestSilenceTimeout(t *testing.T) {
+	slow := func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(80 * time.Second)
+		for range 10 {
+			io.WriteString(w, `[1,`)
+			http.NewResponseController(w).Flush()
+			time.Sleep(80 * time.Second)
+		}
+		if r.URL.Path == "/hangs" {
+			time.Sleep(time.Hour)
+		}
+		io.WriteString(w, `1`)
+	}
+	bubble(t, slow, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client()
+		var body []byte
+		require.NoError(t, client.Do(t.Context(), get("/"), &body))
+		assert.Len(t, body, 31)
+
+		start := time.Now()
+		err := client.Do(t.Context(), get("/hangs"), &body)
+		var broken *restclient.TransportError
+		require.ErrorAs(t, err, &broken)
+		assert.Equal(t, restclient.TimedOut, broken.Kind)
+		assert.ErrorContains(t, err, "nothing has come for too long (1m30s)")
+		assert.Equal(t, 80*time.Second*10+90*time.Second, time.Since(start)) // the eleventh silence
+
+		patient := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = -1 })
+		require.NoError(t, patient.Do(t.Context(), get("/hangs"), &body))
+	})
+}
+
+// The same over TCP and a proxy that stops passing things on, with short times.
+func TestAZombieWatchOverTCP(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, c := range carriers {
+		if !c.provesLife {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.HandlerFunc(quiet))
+			server.EnableHTTP2 = true
+			scheme := "http://"
+			if c.secure {
+				scheme = "https://"
+				server.StartTLS()
+			} else {
+				server.Start()
+			}
+			defer server.Close()
+			var link faultnet.Link
+			proxy, err := faultnet.NewProxy("127.0.0.1:0", server.Listener.Addr().String(), &link)
+			require.NoError(t, err)
+			defer proxy.Close()
+			client, err := restclient.New(restclient.Config{
+				Host: scheme + proxy.Addr().String(), WatchTransport: c.transport, TLS: restclient.TLS{Insecure: c.secure},
+				PingInterval: 50 * time.Millisecond, PingTimeout: 50 * time.Millisecond,
+			})
+			require.NoError(t, err)
+			defer client.Close()
+			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			link.BlackHole(true)
+			_, err = w.Next()
+			var broken *restclient.TransportError
+			require.ErrorAs(t, err, &broken)
+			assert.Equal(t, restclient.ConnectionDead, broken.Kind, "%v", err)
+			assert.Positive(t, link.Snapshot().Vanished)
+		})
+	}
+}
