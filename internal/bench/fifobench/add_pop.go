@@ -52,6 +52,9 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *benc
 			}
 			if i%1024 == 1023 {
 				meter.Count(1024)
+				if err := ctx.Err(); err != nil { // a consumer that keeps up is never waited for
+					return err
+				}
 			}
 		}
 		return c.waitFor(ctx, int64(to))
