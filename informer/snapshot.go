@@ -3,6 +3,7 @@ package informer
 import (
 	"time"
 
+	"orrery/deltafifo"
 	"orrery/informer/reflector"
 )
 
@@ -76,6 +77,18 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	}
 	s.processor.snapshot(&out)
 	return out
+}
+
+// QueueSnapshot returns what waits in the DeltaFIFO, key by key; zero before Run. It takes longer than [SharedIndexInformer.Snapshot],
+// see deltafifo.
+func (s *SharedIndexInformer[T]) QueueSnapshot() deltafifo.Snapshot {
+	s.mu.Lock()
+	c := s.controller
+	s.mu.Unlock()
+	if c == nil {
+		return deltafifo.Snapshot{}
+	}
+	return c.queue.Snapshot()
 }
 
 func (p *processor[T]) snapshot(out *Snapshot) {

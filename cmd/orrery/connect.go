@@ -30,7 +30,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer) (*res
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
 	config.UserAgent = "orrery/" + version
-	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests())
+	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))
 	return restclient.New(config)
 }
 

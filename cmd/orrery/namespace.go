@@ -9,7 +9,6 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/logs"
 	"orrery/nsctl"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -34,9 +33,11 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 					Name:         "namespaces",
 					ResyncPeriod: options.syncPeriod,
 					Reflector:    reflector.Config[*api.Namespace]{Trace: reflector.JoinTraces(logger.Reflector("namespaces"), observer.reflector("namespaces"))},
-					Trace:        informer.JoinTraces(logger.Informer(), observer.informer()),
+					Trace:        logger.Informer(),
+					QueueTrace:   observer.fifo(),
 				})
 			})
+		observer.watchInformer(namespaceInformer)
 		grace := options.gracePeriod
 		if grace == 0 {
 			grace = -1 // the flag's 0 means none, the configuration's 0 means the default
@@ -60,13 +61,14 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 			ResyncPeriod: options.syncPeriod,
 			GracePeriod:  grace,
 			DrainTimeout: options.drainTimeout,
-			QueueTrace:   queue.JoinTraces(logger.Queue("namespace"), observer.queue("namespace")),
+			QueueTrace:   logger.Queue("namespace"),
 			QueueMetrics: observer.queueMetrics(),
 			Trace:        trace,
 		})
 		if err != nil {
 			return nil, err
 		}
+		observer.watchController(controller)
 		return controller.Run, nil
 	}
 }

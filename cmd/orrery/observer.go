@@ -4,73 +4,214 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 
-	"github.com/spf13/pflag"
-
+	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/debugserver"
+	"orrery/internal/events"
 	"orrery/internal/logs"
+	"orrery/internal/metrics"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
-// observerOptions are the flags that say where the process can be looked into.
-type observerOptions struct {
-	address   string
-	port      int
-	profiling bool
+// observer is what shows the process to the outside: metrics, health and the state of every gear. If nothing is served it
+// has no metrics and no server, and its hooks are nil: then it costs nothing.
+type observer struct {
+	metrics *metrics.Metrics
+	server  *debugserver.Server
+
+	ending atomic.Bool
+
+	// mu guards informers.
+	mu        sync.Mutex
+	informers []*informer.SharedIndexInformer[*api.Namespace]
 }
 
-// defaultMetricsPort is where the process can be looked into unless it is told otherwise.
-const defaultMetricsPort = 8081
-
-func (o *observerOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1", "the `address` on which metrics, health and the state of every gear are served; whoever reaches it learns the names of namespaces")
-	flags.IntVar(&o.port, "metrics-port", defaultMetricsPort, "the `port` of /metrics, /livez, /readyz and /debug/orrery; 0: none")
-	flags.BoolVar(&o.profiling, "profiling", false, "serve /debug/pprof as well")
+// startObserver starts to serve. Whoever calls it calls stop.
+func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
+	if options.port == 0 {
+		return &observer{}, nil
+	}
+	o := &observer{metrics: metrics.New(version)}
+	server, err := debugserver.Start(debugserver.Config{
+		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
+		Metrics:   o.metrics,
+		Profiling: options.profiling,
+	})
+	if err != nil && options.explicit() {
+		return nil, &observeError{err}
+	}
+	if err != nil {
+		logger.Warn().Err(err).Msg("metrics and health are not served, choose a --metrics-port for that")
+		return &observer{}, nil
+	}
+	o.server = server
+	o.metrics.Dropped("logs", "writer", logger.Dropped)
+	server.Ready("informer-sync", o.synced)
+	server.Ready("shutdown", o.goesOn)
+	logger.Info().Str("address", server.Addr()).Bool("profiling", options.profiling).Msg("metrics and health are served")
+	return o, nil
 }
 
-func (o *observerOptions) check() error {
-	switch {
-	case net.ParseIP(o.address) == nil:
-		return fmt.Errorf("--bind-address must be an IP address, not %q", o.address)
-	case o.port < 0 || o.port > 65535:
-		return fmt.Errorf("--metrics-port must be between 0 and 65535, not %d", o.port)
-	case o.profiling && o.port == 0:
-		return errors.New("--profiling needs a --metrics-port to be served on")
+func (o *observer) stop() {
+	if o.server != nil {
+		o.server.Stop()
+	}
+}
+
+// observeError is why the process cannot be looked into where it was asked for.
+type observeError struct{ err error }
+
+func (e *observeError) Error() string {
+	return e.err.Error() + ": choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing"
+}
+
+func (e *observeError) Unwrap() error { return e.err }
+
+// stopping says that the process has been told to end: it is not ready any more.
+func (o *observer) stopping() { o.ending.Store(true) }
+
+func (o *observer) goesOn() error {
+	if o.ending.Load() {
+		return errors.New("the process is stopping")
 	}
 	return nil
 }
 
-// observer is what shows the process to the outside: metrics, health and the state of every gear.
-type observer struct{}
-
-// startObserver starts to serve. Whoever calls it calls stop.
-func startObserver(observerOptions, *logs.Logger) (*observer, error) { return &observer{}, nil }
-
-func (o *observer) stop() {}
+// synced is the check of /readyz that a standby passes as well: the stores are filled.
+func (o *observer) synced() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.informers) == 0 {
+		return errors.New("no informer has been started yet")
+	}
+	for _, i := range o.informers {
+		if !i.HasSynced() {
+			return fmt.Errorf("the store of %s is not filled yet", i.Snapshot().Name)
+		}
+	}
+	return nil
+}
 
 // The hooks and metrics that make the observer see. Each may be nil.
 
-func (o *observer) requests() *restclient.Trace         { return nil }
-func (o *observer) reflector(string) *reflector.Trace   { return nil }
-func (o *observer) informer() *informer.Trace           { return nil }
-func (o *observer) queue(string) *queue.Trace[string]   { return nil }
-func (o *observer) queueMetrics() queue.MetricsProvider { return nil }
-func (o *observer) namespaces() *nsctl.Trace            { return nil }
+func (o *observer) requests(server string) *restclient.Trace {
+	if o.metrics == nil {
+		return nil
+	}
+	return o.metrics.Requests(server)
+}
+
+func (o *observer) reflector(name string) *reflector.Trace {
+	if o.metrics == nil {
+		return nil
+	}
+	return o.metrics.Reflector(name)
+}
+
+// namespaceInformerID is how Kubernetes' metrics name the informer of namespaces.
+var namespaceInformerID = metrics.InformerID{Name: "orrery", Version: api.NamespacesResource.Version, Resource: api.NamespacesResource.Resource}
+
+func (o *observer) fifo() *deltafifo.Trace[*api.Namespace] {
+	if o.metrics == nil {
+		return nil
+	}
+	return metrics.FIFO[*api.Namespace](o.metrics, namespaceInformerID)
+}
+
+func (o *observer) queueMetrics() queue.MetricsProvider {
+	if o.metrics == nil {
+		return nil
+	}
+	return o.metrics.Queues()
+}
+
+func (o *observer) namespaces() *nsctl.Trace {
+	if o.metrics == nil {
+		return nil
+	}
+	return o.metrics.Namespaces()
+}
+
+// watchInformer shows an informer; the process is ready when its store is filled.
+func (o *observer) watchInformer(i *informer.SharedIndexInformer[*api.Namespace]) {
+	if o.metrics == nil {
+		return
+	}
+	o.mu.Lock()
+	o.informers = append(o.informers, i)
+	o.mu.Unlock()
+	o.metrics.Informer(namespaceInformerID, i.Snapshot)
+	o.show("informer", func() any { return i.Snapshot() })
+	o.show("fifo", func() any { return i.QueueSnapshot() })
+	o.show("store", func() any { return i.GetIndexer().Snapshot() })
+}
+
+// watchController shows a namespace controller and its queue.
+func (o *observer) watchController(c *nsctl.Controller) {
+	if o.metrics == nil {
+		return
+	}
+	o.metrics.Deleting(c.Deleting)
+	o.metrics.BeforeGather(c.UpdateMetrics)
+	o.show("controller", func() any { return c.Snapshot() })
+}
+
+// watchEvents counts what the recorder of Events records and drops.
+func (o *observer) watchEvents(r *recording) {
+	if o.metrics == nil || r == nil {
+		return
+	}
+	o.metrics.Recorded(func() int64 {
+		s := r.recorder.Snapshot()
+		return s.Created + s.Counted
+	})
+	for why := range r.recorder.Snapshot().Dropped {
+		o.metrics.Dropped("events", reasonLabel(why), func() int64 { return r.recorder.Snapshot().Dropped[why] })
+	}
+}
+
+func reasonLabel(why events.Drop) string { return strings.ReplaceAll(string(why), " ", "_") }
 
 // show makes /debug/orrery show what the function returns, which may be called from any goroutine, under this name.
-func (o *observer) show(name string, snapshot func() any) {}
+func (o *observer) show(name string, snapshot func() any) {
+	if o.server != nil {
+		o.server.Show(name, snapshot)
+	}
+}
 
 // leading says whether this process leads the election of that name.
-func (o *observer) leading(name string, yes bool) {}
+func (o *observer) leading(name string, yes bool) {
+	if o.metrics != nil {
+		o.metrics.Leading(name, yes)
+	}
+}
 
 // slowPath counts a renewal of the Lease that had to read it first.
-func (o *observer) slowPath(name string) {}
+func (o *observer) slowPath(name string) {
+	if o.metrics != nil {
+		o.metrics.SlowPath(name)
+	}
+}
 
 // healthy adds a check to /livez: if it fails the process is restarted, so it must not depend on anything but the process.
-func (o *observer) healthy(name string, check func() error) {}
+func (o *observer) healthy(name string, check func() error) {
+	if o.server != nil {
+		o.server.Live(name, check)
+	}
+}
 
 // ready adds a check to /readyz.
-func (o *observer) ready(name string, check func() error) {}
+func (o *observer) ready(name string, check func() error) {
+	if o.server != nil {
+		o.server.Ready(name, check)
+	}
+}

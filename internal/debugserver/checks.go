@@ -1,0 +1,106 @@
+package debugserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// checks are what one question about health consists of. The answers have the form of kube-apiserver's, except that they
+// say what is wrong.
+type checks struct {
+	name string
+
+	mu   *sync.Mutex
+	list *[]check // guarded by mu; only ever appended to
+}
+
+type check struct {
+	name string
+	run  func() error
+}
+
+// newChecks returns a question with one check, that there is an answer at all.
+func newChecks(name string) *checks {
+	return &checks{name: name, mu: &sync.Mutex{}, list: &[]check{{name: "ping", run: func() error { return nil }}}}
+}
+
+// as is the same question under another name.
+func (c *checks) as(name string) *checks { return &checks{name: name, mu: c.mu, list: c.list} }
+
+func (c *checks) add(name string, run func() error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.list = append(*c.list, check{name: name, run: run})
+}
+
+func (c *checks) all() []check {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return *c.list
+}
+
+func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if one, ok := strings.CutPrefix(r.URL.Path, "/"+c.name+"/"); ok && one != "" {
+		c.serveOne(w, one)
+		return
+	}
+	report, failed := c.report(r.URL.Query()["exclude"])
+	switch {
+	case failed:
+		sendText(w, http.StatusInternalServerError, report+c.name+" check failed\n")
+	case r.URL.Query().Has("verbose"):
+		sendText(w, http.StatusOK, report+c.name+" check passed\n")
+	default:
+		sendText(w, http.StatusOK, "ok")
+	}
+}
+
+// report runs all checks but those that are excluded.
+func (c *checks) report(excluded []string) (report string, failed bool) {
+	var text strings.Builder
+	all := c.all()
+	for _, check := range all {
+		if slices.Contains(excluded, check.name) {
+			fmt.Fprintf(&text, "[+]%s excluded: ok\n", check.name)
+			continue
+		}
+		if err := check.run(); err != nil {
+			failed = true
+			fmt.Fprintf(&text, "[-]%s failed: %v\n", check.name, err)
+			continue
+		}
+		fmt.Fprintf(&text, "[+]%s ok\n", check.name)
+	}
+	if unknown := unknownOf(excluded, all); len(unknown) > 0 {
+		fmt.Fprintf(&text, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ","))
+	}
+	return text.String(), failed
+}
+
+func unknownOf(excluded []string, all []check) []string {
+	var unknown []string
+	for _, name := range slices.Sorted(slices.Values(excluded)) {
+		if !slices.ContainsFunc(all, func(c check) bool { return c.name == name }) {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	return slices.Compact(unknown)
+}
+
+func (c *checks) serveOne(w http.ResponseWriter, name string) {
+	for _, check := range c.all() {
+		if check.name != name {
+			continue
+		}
+		if err := check.run(); err != nil {
+			sendText(w, http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+			return
+		}
+		sendText(w, http.StatusOK, "ok")
+		return
+	}
+	sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", c.name))
+}

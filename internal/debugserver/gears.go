@@ -1,0 +1,63 @@
+package debugserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// gears are the parts of the process that can be looked at, in the order in which they were added.
+type gears struct {
+	mu   sync.Mutex
+	list []gear // guarded by mu; only ever appended to
+}
+
+type gear struct {
+	name     string
+	snapshot func() any
+}
+
+func (g *gears) add(name string, snapshot func() any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.list = append(g.list, gear{name: name, snapshot: snapshot})
+}
+
+func (g *gears) all() []gear {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.list
+}
+
+func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	shown := object{}
+	var names []string
+	for _, gear := range g.all() {
+		names = append(names, gear.name)
+		if !query.Has("gear") || query.Get("gear") == gear.name {
+			shown = append(shown, member{gear.name, plain(gear.snapshot())})
+		}
+	}
+	if query.Has("gear") && len(shown) == 0 {
+		sendText(w, http.StatusNotFound, "there is no gear of that name; there is: "+strings.Join(names, ", ")+"\n")
+		return
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		sendText(w, http.StatusInternalServerError, fmt.Sprintf("this cannot be shown: %v\n", err))
+		return
+	}
+	var answer bytes.Buffer
+	if query.Has("pretty") {
+		_ = json.Indent(&answer, text, "", "  ") // it is valid: it was made above
+	} else {
+		answer.Write(text)
+	}
+	answer.WriteByte('\n')
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = answer.WriteTo(w)
+}

@@ -1,0 +1,82 @@
+package debugserver
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+)
+
+// readOnly lets nothing through but questions, and tells no browser more than it asked for.
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		asks := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !asks && !strings.HasPrefix(r.URL.Path, "/debug/pprof/symbol") { // which go tool pprof posts to
+			w.Header().Set("Allow", "GET, HEAD")
+			sendText(w, http.StatusMethodNotAllowed, "this server only answers questions: GET or HEAD\n")
+			return
+		}
+		if !strings.HasPrefix(r.URL.Path, "/debug/pprof/") { // a profile takes the time that it is asked for
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limited makes few answers at a time: each of them holds a copy of what it shows.
+func limited(next http.Handler) http.Handler {
+	slots := make(chan struct{}, atATime)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			sendText(w, http.StatusServiceUnavailable, "too many are asking for this at the same time\n")
+		}
+	})
+}
+
+// metricsHandler is what promhttp has, without compression: whoever scrapes is near.
+type metricsHandler struct{ metrics Gatherer }
+
+func (h metricsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	families, err := h.metrics.Gather()
+	if err != nil && len(families) == 0 {
+		sendText(w, http.StatusInternalServerError, "the metrics cannot be read: "+err.Error()+"\n")
+		return
+	}
+	format := expfmt.Negotiate(r.Header)
+	w.Header().Set("Content-Type", string(format))
+	encoder := expfmt.NewEncoder(w, format)
+	for _, family := range families {
+		if encoder.Encode(family) != nil {
+			return // the client has gone
+		}
+	}
+}
+
+// profiling registers the handlers of net/http/pprof where they are served, not where that package puts them.
+func profiling(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+}
+
+func sendText(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text)
+}
+
+// silent is a log for what clients do wrong: nobody needs to know.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }

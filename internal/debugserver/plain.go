@@ -1,0 +1,135 @@
+package debugserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+	"unicode"
+)
+
+// plain turns a snapshot into what encoding/json shows as people want to read it: names as in Kubernetes, errors and
+// constants by their text, durations as 1m30s, moments as they are, and nothing for a moment or an error that there was
+// not.
+func plain(value any) any {
+	if value == nil {
+		return nil
+	}
+	return plainValue(reflect.ValueOf(value))
+}
+
+func plainValue(v reflect.Value) any {
+	if text, ok := ownText(v); ok {
+		return text
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return plainValue(v.Elem())
+	case reflect.Struct:
+		return plainStruct(v)
+	case reflect.Map:
+		return plainMap(v)
+	case reflect.Slice, reflect.Array:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = plainValue(v.Index(i))
+		}
+		return list
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return nil
+	default:
+		return v.Interface()
+	}
+}
+
+// ownText is for values that have a text of their own.
+func ownText(v reflect.Value) (text any, ok bool) {
+	if !v.CanInterface() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
+		return nil, false
+	}
+	switch value := v.Interface().(type) {
+	case time.Time:
+		if value.IsZero() {
+			return nil, true
+		}
+		return value, true
+	case error:
+		return value.Error(), true
+	case fmt.Stringer:
+		return value.String(), true
+	}
+	return nil, false
+}
+
+func plainStruct(v reflect.Value) any {
+	shown := object{}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		value := plainValue(v.Field(i))
+		if inner, ok := value.(object); ok && field.Anonymous {
+			shown = append(shown, inner...)
+			continue
+		}
+		shown = append(shown, member{lowerCamel(field.Name), value})
+	}
+	return shown
+}
+
+func plainMap(v reflect.Value) any {
+	shown := make(map[string]any, v.Len()) // encoding/json sorts the keys
+	for _, key := range v.MapKeys() {
+		shown[fmt.Sprint(key.Interface())] = plainValue(v.MapIndex(key))
+	}
+	return shown
+}
+
+// lowerCamel is resourceVersion for ResourceVersion, qps for QPS, uidOf for UIDOf.
+func lowerCamel(name string) string {
+	runes := []rune(name)
+	for i := range runes {
+		inWord := i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if !unicode.IsUpper(runes[i]) || inWord {
+			break
+		}
+		runes[i] = unicode.ToLower(runes[i])
+	}
+	return string(runes)
+}
+
+// object is a JSON object whose members stay in their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		text.Write(name)
+		text.WriteByte(':')
+		text.Write(value)
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
+}

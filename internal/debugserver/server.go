@@ -1,0 +1,123 @@
+package debugserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Server shows the inside of a process over HTTP. Its methods may be called from any goroutine.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	served   chan struct{} // closed when the goroutine that accepts has ended
+	pages    []page
+
+	live, ready *checks
+	gears       *gears
+}
+
+// page is a line of the index.
+type page struct{ path, about string }
+
+// Limits of what a client may take: this server stands beside work that matters more.
+const (
+	readTimeout    = 10 * time.Second
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = time.Minute
+	maxHeaderBytes = 16 << 10
+	atATime        = 4 // answers that are made at the same time, of each costly page
+	stopTimeout    = time.Second
+)
+
+// Start listens and serves. Whoever calls it calls Stop.
+func Start(config Config) (*Server, error) {
+	listener, err := net.Listen("tcp", config.Address)
+	if err != nil {
+		return nil, &ListenError{Address: config.Address, Err: err}
+	}
+	s := &Server{listener: listener, served: make(chan struct{}), live: newChecks("livez"), ready: newChecks("readyz"), gears: &gears{}}
+	s.http = &http.Server{
+		Handler:           s.handler(config),
+		ReadHeaderTimeout: readTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          silent(),
+	}
+	go func() {
+		defer close(s.served)
+		_ = s.http.Serve(listener) // it ends with Stop, or when nothing can be accepted any more: then there is nothing to show
+	}()
+	return s, nil
+}
+
+// Addr is the host and port that the server listens on.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Stop ends the server: it waits a moment for answers that are under way, and returns when every goroutine has ended or
+// has nothing left to write to. It may be called more than once.
+func (s *Server) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	<-s.served
+}
+
+// Live adds a check to /livez. Whoever watches the process restarts it when one fails, so it must not be about anything
+// but the process: that a server is away is no reason.
+func (s *Server) Live(name string, check func() error) { s.live.add(name, check) }
+
+// Ready adds a check to /readyz.
+func (s *Server) Ready(name string, check func() error) { s.ready.add(name, check) }
+
+// Show adds a gear to /debug/orrery: what the function returns, as JSON. It must be plain data, not change any more, and hold no
+// secret.
+func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snapshot) }
+
+func (s *Server) handler(config Config) http.Handler {
+	mux := http.NewServeMux()
+	add := func(path, about string, handler http.Handler) {
+		mux.Handle(path, handler)
+		s.pages = append(s.pages, page{path: path, about: about})
+	}
+	if config.Metrics != nil {
+		add("/metrics", "metrics, for Prometheus", limited(metricsHandler{config.Metrics}))
+	}
+	add("/livez", "does the process work? (?verbose, ?exclude=CHECK)", s.live)
+	add("/readyz", "does it know the cluster? (?verbose, ?exclude=CHECK)", s.ready)
+	add("/healthz", "the same as /livez", s.live.as("healthz"))
+	mux.Handle("/livez/", s.live)
+	mux.Handle("/readyz/", s.ready)
+	mux.Handle("/healthz/", s.live.as("healthz"))
+	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", limited(s.gears))
+	if config.Profiling {
+		profiling(mux)
+		s.pages = append(s.pages, page{path: "/debug/pprof/", about: "profiles, for go tool pprof"})
+	}
+	mux.HandleFunc("/{$}", s.index)
+	return readOnly(mux)
+}
+
+func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
+	var text strings.Builder
+	for _, p := range s.pages {
+		fmt.Fprintf(&text, "%-16s %s\n", p.path, p.about)
+	}
+	sendText(w, http.StatusOK, text.String())
+}
+
+// ListenError says that nothing can be served at an address, most often because another process does.
+type ListenError struct {
+	Address string
+	Err     error
+}
+
+func (e *ListenError) Error() string { return fmt.Sprintf("cannot listen on %s: %v", e.Address, e.Err) }
+
+func (e *ListenError) Unwrap() error { return e.Err }
