@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -122,7 +123,7 @@ func (r *Recorder) eventOf(object api.ObjectReference, kind api.EventType, reaso
 		InvolvedObject:      object,
 		Type:                kind,
 		Reason:              reason,
-		Message:             shortened(message, longestMessage),
+		Message:             shortened(message),
 		Source:              api.EventSource{Component: r.component, Host: r.instance},
 		FirstTimestamp:      api.NewTime(now),
 		LastTimestamp:       api.NewTime(now),
@@ -137,16 +138,16 @@ func (r *Recorder) nameFor(object string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastName = max(now.UnixNano(), r.lastName+1)
-	return fmt.Sprintf("%s.%s", shortened(object, longestName), strconv.FormatInt(r.lastName, 16))
+	return fmt.Sprintf("%s.%s", strings.TrimRight(object[:min(len(object), longestName)], ".-"), strconv.FormatInt(r.lastName, 16))
 }
 
-// shortened cuts a text at a limit of bytes, between characters.
-func shortened(text string, limit int) string {
-	if len(text) <= limit {
+// shortened cuts a message that is too long, between characters.
+func shortened(text string) string {
+	if len(text) <= longestMessage {
 		return text
 	}
 	const ellipsis = "..."
-	cut := limit - len(ellipsis)
+	cut := longestMessage - len(ellipsis)
 	for cut > 0 && text[cut]&0xC0 == 0x80 {
 		cut--
 	}
