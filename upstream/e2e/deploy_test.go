@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
+
+	"orrery/upstream/controlplane"
+)
+
+// deployed is where and as what deploy/ has the controller run.
+const (
+	deployedNamespace = "kube-system"
+	deployedName      = "orrery"
+)
+
+// onDeployment returns a trial on a control plane of the test's own that rolls Deployments out, and what kubectl does there.
+func onDeployment(t *testing.T) (tr *trial, kubectl func(args ...string) string) {
+	t.Helper()
+	controllers := append(controlplane.DefaultControllers(), "deployment-controller", "replicaset-controller", "disruption-controller")
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{FakeNodes: 2, Controllers: controllers, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	kubectl = func(args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), append([]string{"--kubeconfig", cp.Kubeconfig()}, args...)...)
+		said, err := command.CombinedOutput()
+		require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), said)
+		return string(said)
+	}
+	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), kubectl
+}
+
+// kubectl takes the manifests, twice if need be, the pods come up, and a namespace that enforces the strictest of the pod security
+// standards lets them in.
+func TestManifestsAreAccepted(t *testing.T) {
+	t.Parallel()
+	tr, kubectl := onDeployment(t)
+	deploy := filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml")))
+
+	said := kubectl("apply", "-k", deploy, "--dry-run=server", "--validate=strict")
+	assert.NotContains(t, strings.ToLower(said), "warning")
+	said = kubectl("apply", "-k", deploy, "--validate=strict")
+	assert.Equal(t, strings.Count(said, "\n"), strings.Count(said, " created\n"), said)
+	before := tr.deployment().Generation
+	said = kubectl("apply", "-k", deploy)
+	assert.NotContains(t, said, " created\n")
+	assert.Contains(t, said, "deployment.apps/orrery unchanged\n")
+	assert.Equal(t, before, tr.deployment().Generation, "to apply once more rolls nothing out")
+
+	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout=2m")
+	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
+	require.NoError(t, err)
+	require.Len(t, pods.Items, 2)
+	assert.NotEqual(t, pods.Items[0].Spec.NodeName, pods.Items[1].Spec.NodeName, "the replicas keep apart")
+	assert.Equal(t, int32(2_000_000_000), ptr.Deref(pods.Items[0].Spec.Priority, 0), "as critical as the cluster's own parts")
+	tr.eventually("the budget lets one pod be evicted at a time", func() (bool, error) {
+		budget, err := tr.client.PolicyV1().PodDisruptionBudgets(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
+		return err == nil && budget.Status.DisruptionsAllowed == 1, err
+	})
+
+	template := tr.deployment().Spec.Template
+	tr.requireRestricted(template)
+	// What apply made, delete takes away.
+	kubectl("delete", "-k", deploy, "--wait=false")
+	_, err = tr.client.CoreV1().ServiceAccounts(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
+	assert.True(t, apierrors.IsNotFound(err), "%v", err)
+}
+
+func (tr *trial) deployment() *appsv1.Deployment {
+	tr.t.Helper()
+	deployment, err := tr.client.AppsV1().Deployments(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
+	require.NoError(tr.t, err)
+	return deployment
+}
+
+// requireRestricted has admission judge a pod by the standard "restricted": it lets the pod in as it is, and not without any of what
+// makes it safe.
+func (tr *trial) requireRestricted(template corev1.PodTemplateSpec) {
+	tr.t.Helper()
+	const restricted = "restricted"
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: restricted, Labels: map[string]string{
+		"pod-security.kubernetes.io/enforce": restricted, "pod-security.kubernetes.io/enforce-version": "latest",
+	}}}
+	_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, namespace, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.awaitDefaults(restricted)
+	try := func(change func(*corev1.PodSpec)) error {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "pod-"}, Spec: *template.Spec.DeepCopy()}
+		pod.Spec.ServiceAccountName, pod.Spec.DeprecatedServiceAccount = "default", ""
+		change(&pod.Spec)
+		_, err := tr.client.CoreV1().Pods(restricted).Create(tr.ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	}
+	require.NoError(tr.t, try(func(*corev1.PodSpec) {}))
+	for what, change := range map[string]func(*corev1.PodSpec){
+		"runAsNonRoot":             func(spec *corev1.PodSpec) { spec.SecurityContext.RunAsNonRoot = nil },
+		"seccompProfile":           func(spec *corev1.PodSpec) { spec.SecurityContext.SeccompProfile = nil },
+		"allowPrivilegeEscalation": func(spec *corev1.PodSpec) { spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil },
+		"capabilities":             func(spec *corev1.PodSpec) { spec.Containers[0].SecurityContext.Capabilities = nil },
+	} {
+		assert.ErrorContains(tr.t, try(change), "violates PodSecurity", what)
+	}
+	security := template.Spec.Containers[0].SecurityContext
+	assert.True(tr.t, ptr.Deref(security.ReadOnlyRootFilesystem, false))
+	assert.NotZero(tr.t, ptr.Deref(template.Spec.SecurityContext.RunAsUser, 0))
+}
+
+// The program of the image runs as its pod would: with the arguments and the environment of the Deployment, the files of the service
+// account where a kubelet puts them, as that user, with no other file and none that it could write. It has the rights of deploy/ and
+// no others.
+func TestDeployedControllerWorks(t *testing.T) {
+	t.Parallel()
+	tr, kubectl := onDeployment(t)
+	kubectl("apply", "-k", filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml"))))
+	pod := tr.deployment().Spec.Template.Spec
+	recipe := readDockerfile(t)
+	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3", ""), tr.serviceAccountFiles())
+	assert.Equal(t, recipe.user, fmt.Sprintf("%d:%d", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup), "the user of the image is that of the pod")
+
+	port := freePort(t)
+	replica := c.start(t, tr.podEnvironment(pod), append(slices.Clone(pod.Containers[0].Args), "--metrics-port="+strconv.Itoa(port))...)
+	base := "http://127.0.0.1:" + strconv.Itoa(port)
+	container := pod.Containers[0]
+	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
+		tr.eventually(path+" is answered", func() (bool, error) { return answers(base + path) })
+	}
+
+	resource := tr.createCustomType("deployed.example.com", "things", "Thing")
+	tr.createNamespace("crowded")
+	tr.createConfigMap("crowded", "a")
+	tr.createSecret("crowded", "b")
+	tr.createCustom(resource, "Thing", "crowded", "c")
+	tr.runPod("crowded", "d", "100ms", 1)
+	tr.deleteNamespace("crowded")
+	tr.awaitGone("crowded")
+
+	lease, err := tr.client.CoordinationV1().Leases(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, ptr.Deref(lease.Spec.HolderIdentity, ""))
+	tr.eventually("an Event tells of the deletion", func() (bool, error) {
+		events, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=crowded,involvedObject.kind=Namespace"})
+		return err == nil && len(events.Items) > 0, err
+	})
+
+	// A pod that is deleted gets a signal, and this much time.
+	require.NoError(t, replica.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-replica.done:
+	case <-time.After(time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second):
+		t.Error("the pod would have been killed")
+	}
+	assert.Zero(t, replica.cmd.ProcessState.ExitCode())
+	assert.NotContains(t, replica.output(), `"level":"error"`)
+}
+
+// serviceAccountFiles are what a kubelet mounts into a pod of the controller.
+func (tr *trial) serviceAccountFiles() map[string]string {
+	tr.t.Helper()
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](3607)}}
+	token, err := tr.client.CoreV1().ServiceAccounts(deployedNamespace).CreateToken(tr.ctx, deployedName, request, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	authority, err := tr.client.CoreV1().ConfigMaps(deployedNamespace).Get(tr.ctx, "kube-root-ca.crt", metav1.GetOptions{})
+	require.NoError(tr.t, err)
+	const dir = "/var/run/secrets/kubernetes.io/serviceaccount/"
+	return map[string]string{dir + "token": token.Status.Token, dir + "ca.crt": authority.Data["ca.crt"], dir + "namespace": deployedNamespace}
+}
+
+// podEnvironment is what a kubelet sets, and the pod itself.
+func (tr *trial) podEnvironment(pod corev1.PodSpec) []string {
+	tr.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", tr.cluster.Kubeconfig())
+	require.NoError(tr.t, err)
+	server, err := url.Parse(config.Host)
+	require.NoError(tr.t, err)
+	env := []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port(), "HOSTNAME=orrery-0"}
+	for _, variable := range pod.Containers[0].Env {
+		env = append(env, variable.Name+"="+variable.Value)
+	}
+	return env
+}
+
+// started is a program in a container.
+type started struct {
+	cmd    *exec.Cmd
+	done   chan struct{} // closed when it has ended
+	stderr *os.File
+	t      *testing.T
+}
+
+// start runs the program of the container in the background. It is killed at the end of the test if it still runs.
+func (c *container) start(t *testing.T, env []string, args ...string) *started {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "orrery.log"))
+	require.NoError(t, err)
+	s := &started{cmd: c.command(t.Context(), env, args...), done: make(chan struct{}), stderr: log, t: t}
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	require.NoError(t, s.cmd.Start())
+	go func() {
+		defer close(s.done)
+		_ = s.cmd.Wait() // its exit code is asked for by those whom it concerns
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.done
+		if t.Failed() {
+			t.Logf("orrery %s printed:\n%s", strings.Join(args, " "), s.output())
+		}
+		_ = log.Close()
+	})
+	return s
+}
+
+func (s *started) output() string {
+	data, err := os.ReadFile(s.stderr.Name())
+	require.NoError(s.t, err)
+	return string(data)
+}
+
+// answers tells whether a URL is answered with 200.
+func answers(url string) (bool, error) {
+	answer, err := http.Get(url)
+	if err != nil {
+		return false, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	if answer.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(body))
+	}
+	return true, err
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}

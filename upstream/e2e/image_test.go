@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/controlplane"
+)
+
+// dockerfile is the recipe of the image, as far as it can be followed without a container engine.
+type dockerfile struct {
+	build      string            // the command that builds the program
+	args       map[string]string // build arguments with their defaults
+	base       string            // what the image is made on
+	entrypoint []string
+	command    []string
+	user       string
+}
+
+// buildOutput is where the build stage puts the program.
+const buildOutput = "/out/orrery"
+
+func readDockerfile(t *testing.T) dockerfile {
+	t.Helper()
+	text, err := os.ReadFile(repositoryFile(t, "Dockerfile"))
+	require.NoError(t, err)
+	d := dockerfile{args: map[string]string{}}
+	joined := strings.ReplaceAll(string(text), "\\\n", " ")
+	for line := range strings.Lines(joined) {
+		instruction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch instruction {
+		case "FROM":
+			d.base = strings.Fields(rest)[0]
+		case "ARG":
+			for argument := range strings.FieldsSeq(rest) {
+				name, value, _ := strings.Cut(argument, "=")
+				d.args[name] = value
+			}
+		case "RUN":
+			if strings.Contains(rest, "go build") {
+				require.Empty(t, d.build, "one command builds the program")
+				d.build = rest
+			}
+		case "USER":
+			d.user = rest
+		case "ENTRYPOINT":
+			require.NoError(t, json.Unmarshal([]byte(rest), &d.entrypoint))
+		case "CMD":
+			require.NoError(t, json.Unmarshal([]byte(rest), &d.command))
+		}
+	}
+	require.Contains(t, d.build, "-o "+buildOutput)
+	return d
+}
+
+// repositoryFile is the path of a file of the repository.
+func repositoryFile(t *testing.T, name string) string {
+	t.Helper()
+	path, err := controlplane.FindUp(name)
+	require.NoError(t, err)
+	return path
+}
+
+// buildContext copies what a builder would be sent: what .dockerignore does not exclude.
+func buildContext(t *testing.T) string {
+	t.Helper()
+	ignore := repositoryFile(t, ".dockerignore")
+	text, err := os.ReadFile(ignore)
+	require.NoError(t, err)
+	var included, excluded []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line == "*" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "!"):
+			included = append(included, line[1:])
+		default:
+			name, anywhere := strings.CutPrefix(line, "**/")
+			require.True(t, anywhere, "this test does not know how to read %q", line)
+			excluded = append(excluded, name)
+		}
+	}
+	root, to := filepath.Dir(ignore), t.TempDir()
+	for _, top := range included {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			for _, pattern := range excluded {
+				if matched, err := filepath.Match(pattern, entry.Name()); err != nil || matched {
+					if entry.IsDir() {
+						return filepath.SkipDir
+					}
+					return err
+				}
+			}
+			relative, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			target := filepath.Join(to, relative)
+			if entry.IsDir() {
+				return os.MkdirAll(target, 0o755)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(target, data, 0o644)
+		})
+		require.NoError(t, err)
+	}
+	return to
+}
+
+// buildProgram does what the build stage does with a context, and returns the path of the program. cache is a build cache to use, ""
+// is this machine's.
+func buildProgram(t *testing.T, recipe dockerfile, sources, version, cache string) string {
+	t.Helper()
+	output := filepath.Join(t.TempDir(), "orrery")
+	command := exec.CommandContext(t.Context(), "sh", "-ec", strings.ReplaceAll(recipe.build, buildOutput, output))
+	command.Dir = sources
+	command.Env = append(os.Environ(), "GOFLAGS=", "VERSION="+version)
+	for _, name := range []string{"TARGETOS", "TARGETARCH"} {
+		command.Env = append(command.Env, name+"="+recipe.args[name])
+	}
+	if cache != "" {
+		command.Env = append(command.Env, "GOCACHE="+cache)
+	}
+	said, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return output
+}
+
+// Whoever builds the image from the same sources gets the same program: the directory, the history and what was compiled before
+// leave no trace in it.
+func TestImageIsReproducible(t *testing.T) {
+	t.Parallel()
+	recipe := readDockerfile(t)
+	here, elsewhere := buildContext(t), filepath.Join(t.TempDir(), "another", "checkout")
+	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(here)))
+	one, err := os.ReadFile(buildProgram(t, recipe, here, "v1.2.3", ""))
+	require.NoError(t, err)
+	other, err := os.ReadFile(buildProgram(t, recipe, elsewhere, "v1.2.3", t.TempDir()))
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(one, other), "two builds differ: %d and %d bytes", len(one), len(other))
+	assert.NotContains(t, string(one), filepath.Dir(repositoryFile(t, "Dockerfile"))+"/", "no path of this machine is in the program")
+}
+
+// The image has the program and nothing else, so the program must need nothing else.
+func TestImageIsOneStaticProgram(t *testing.T) {
+	t.Parallel()
+	recipe := readDockerfile(t)
+	assert.Equal(t, "scratch", recipe.base)
+	assert.Equal(t, []string{"/orrery"}, recipe.entrypoint)
+	assert.Equal(t, []string{"run"}, recipe.command)
+	assert.Regexp(t, regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`), recipe.user, "a number: whether it is root can be seen without a list of users")
+
+	program := buildProgram(t, recipe, buildContext(t), "v1.2.3", "")
+	file, err := elf.Open(program)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, segment := range file.Progs {
+		assert.NotEqual(t, elf.PT_INTERP, segment.Type, "a dynamic linker is asked for")
+	}
+	libraries, err := file.ImportedLibraries()
+	assert.NoError(t, err)
+	assert.Empty(t, libraries)
+
+	c := newContainer(t, program, nil)
+	said, err := c.command(t.Context(), nil, "version", "-o", "json").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(said), `"v1.2.3"`)
+	// It may not even write where it stands.
+	said, err = c.command(t.Context(), nil, "serve", "--kubeconfig-out=/kubeconfig").CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(said), "the kubeconfig cannot be written")
+}
