@@ -100,10 +100,14 @@ type TLS struct {
 	CAData []byte
 	CAFile string
 
+	// ReadCA, if not nil, is asked for the PEM certificates instead, now and then (see CheckInterval), from any goroutine.
+	// When they change new requests go over new connections.
+	ReadCA func() ([]byte, error)
+
 	// ServerName is compared with the certificate instead of the host's name.
 	ServerName string
 
-	// Insecure accepts any server certificate, and warns through WarningHandler and Trace. It excludes CAData and CAFile.
+	// Insecure accepts any server certificate, and warns through WarningHandler and Trace. It excludes CAData, CAFile and ReadCA.
 	Insecure bool
 
 	// CheckInterval is how often CAFile and Credentials.ClientCertificate are looked at between handshakes.
@@ -113,7 +117,7 @@ type TLS struct {
 
 // wanted tells whether anything is set that makes sense over https only.
 func (t TLS) wanted() bool {
-	return len(t.CAData) > 0 || t.CAFile != "" || t.ServerName != "" || t.Insecure
+	return len(t.CAData) > 0 || t.CAFile != "" || t.ReadCA != nil || t.ServerName != "" || t.Insecure
 }
 
 // String describes the configuration without anything secret. Printing a Config with fmt never shows Credentials.

@@ -169,8 +169,10 @@ func (p *pool) close() {
 
 func (p *pool) readCA() ([]byte, error) {
 	switch {
-	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != ""):
+	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil):
 		return nil, &ConfigError{Field: "TLS", Problem: "asks not to verify the server's certificate and names an authority to verify it with; choose one"}
+	case p.settings.ReadCA != nil:
+		return p.settings.ReadCA()
 	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
 		return p.settings.CAData, nil
 	}
@@ -188,7 +190,7 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 		InsecureSkipVerify: p.settings.Insecure,
 	}
 	// A file that is empty for a moment must not make us trust the machine's authorities instead.
-	if len(caData) > 0 || p.settings.CAFile != "" {
+	if len(caData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
 			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data without a PEM certificate in it"}

@@ -32,6 +32,13 @@
 // A token beside a tokenFile is used while the file cannot be read. A token, password or client certificate switches the
 // exec plugin off.
 //
+// # Files that change
+//
+// Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like) are read again while
+// they are in use. With [Options].Changed so is the kubeconfig itself: what stands in it of the user and of the certificate
+// authority is taken over when it was renewed. The server, the way to it and the current-context are not followed, and a
+// file that makes no sense is passed over; both are told once, as a [Change].
+//
 // # Goroutines
 //
 // None. Everything here is a function of files and environment. A [Config] is plain data and has no lock.

@@ -25,6 +25,12 @@ type Options struct {
 	// ServiceAccountDir replaces DefaultServiceAccountDir.
 	ServiceAccountDir string
 
+	// Changed, if not nil, makes the configuration follow its files while it is in use. Credentials that were renewed there,
+	// and a certificate authority that was, are taken over within seconds of the next request (at once after a 401); what
+	// else is different, such as the server, is not. Changed is told of it, on the goroutine of some request, and must
+	// return soon. Nil: the files are read once, as kubectl does; files that they name are read again in any case.
+	Changed func(Change)
+
 	// ExecStdin and ExecStderr are handed to exec plugins. Nil: see credentials.ExecConfig.
 	ExecStdin  *os.File
 	ExecStderr io.Writer
@@ -78,7 +84,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		return restclient.Config{}, info, err
 	}
 	if !cfg.isEmpty() {
-		loaded, err := cfg.load(opts, info)
+		loaded, err := cfg.load(opts, info, searched)
 		return loaded, info, err
 	}
 	switch {
@@ -104,7 +110,7 @@ func find(opts Options, info *Info) (cfg *Config, searched []string, err error) 
 			return nil, nil, err
 		}
 		info.Files = []string{opts.Path}
-		return cfg, info.Files, nil
+		return cfg, []string{opts.Path}, nil
 	}
 	fromEnv := listOf(opts.getenv("KUBECONFIG"))
 	searched = fromEnv
@@ -137,7 +143,20 @@ func (opts *Options) homeFile() []string {
 }
 
 // load picks the context and translates its cluster and user.
-func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
+func (cfg *Config) load(opts Options, info *Info, searched []string) (restclient.Config, error) {
+	l, err := cfg.resolve(opts, info)
+	if err != nil {
+		return restclient.Config{}, err
+	}
+	loaded, err := l.load()
+	if err == nil && opts.Changed != nil {
+		err = follow(&loaded, l, searched)
+	}
+	return loaded, err
+}
+
+// resolve finds the context with its cluster and user.
+func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 	info.Context = opts.Context
 	if info.Context == "" {
 		info.Context = cfg.CurrentContext
@@ -145,7 +164,7 @@ func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
 	context := cfg.Contexts[info.Context]
 	if context == nil {
 		known := slices.Sorted(maps.Keys(cfg.Contexts))
-		return restclient.Config{}, &ContextError{Name: info.Context, Known: known, Files: info.Files}
+		return nil, &ContextError{Name: info.Context, Known: known, Files: info.Files}
 	}
 	info.Cluster, info.User = context.Cluster, context.User
 	if context.Namespace != "" {
@@ -153,16 +172,15 @@ func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
 	}
 	cluster, user := cfg.Clusters[context.Cluster], cfg.Users[context.User]
 	if cluster == nil {
-		return restclient.Config{}, &ReferenceError{Context: info.Context, Entry: "cluster", Name: context.Cluster, File: context.file}
+		return nil, &ReferenceError{Context: info.Context, Entry: "cluster", Name: context.Cluster, File: context.file}
 	}
 	if user == nil {
 		if context.User != "" {
-			return restclient.Config{}, &ReferenceError{Context: info.Context, Entry: "user", Name: context.User, File: context.file}
+			return nil, &ReferenceError{Context: info.Context, Entry: "user", Name: context.User, File: context.file}
 		}
 		user = &User{}
 	}
-	loader := &loader{opts: opts, info: info, cluster: cluster, user: user}
-	return loader.load()
+	return &loader{opts: opts, info: info, cluster: cluster, user: user}, nil
 }
 
 // loader translates one cluster and one user.

@@ -1,0 +1,257 @@
+package kubeconfig
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// followed is a server, a kubeconfig for it that is in use, and what was told of its changes.
+type followed struct {
+	t         *testing.T
+	path      string
+	authority *restclienttest.Authority
+	server    *restclienttest.Server
+	client    *restclient.Client
+	changes   []Change
+}
+
+// newFollowed starts a server that tells a client what name its certificate has, what token it sent, and answers 401 to the
+// token "refused". It presents the certificate of present, if that is not nil.
+func newFollowed(t *testing.T, user func(*restclienttest.Authority) User, present func() *tls.Certificate) *followed {
+	f := &followed{t: t, path: filepath.Join(t.TempDir(), "config"), authority: restclienttest.NewAuthority(t)}
+	who := func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get("Authorization")
+		if token == "Bearer refused" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		name := ""
+		if len(r.TLS.PeerCertificates) > 0 {
+			name = r.TLS.PeerCertificates[0].Subject.CommonName
+		}
+		fmt.Fprintf(w, "%s %s", name, token)
+	}
+	f.server = restclienttest.NewTLSServer(t, http.HandlerFunc(who), f.authority, func(cfg *tls.Config) {
+		if present != nil {
+			cfg.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return present(), nil }
+		}
+	})
+	f.write(Single("kind", f.cluster(), user(f.authority), ""))
+	return f
+}
+
+func (f *followed) cluster() Cluster {
+	return Cluster{Server: "https://apiserver.test", CertificateAuthorityData: f.authority.PEM()}
+}
+
+func (f *followed) write(cfg *Config) { require.NoError(f.t, cfg.WriteFile(f.path)) }
+
+func (f *followed) load(opts Options) {
+	opts.Path = f.path
+	opts.Changed = func(c Change) { f.changes = append(f.changes, c) }
+	cfg, _, err := Load(opts)
+	require.NoError(f.t, err)
+	cfg.Dial, cfg.QPS = f.server.Dial, -1
+	f.client, err = restclient.New(cfg)
+	require.NoError(f.t, err)
+	f.t.Cleanup(f.client.Close)
+}
+
+func (f *followed) ask() (string, error) {
+	var body []byte
+	err := f.client.Do(f.t.Context(), restclient.Request{Path: "/"}, &body)
+	return string(body), err
+}
+
+func (f *followed) hears(want string) {
+	f.t.Helper()
+	got, err := f.ask()
+	require.NoError(f.t, err)
+	assert.Equal(f.t, want, got)
+}
+
+// told returns the changes since the last call, as text.
+func (f *followed) told() []string {
+	var out []string
+	for _, c := range f.changes {
+		out = append(out, string(c.Kind)+": "+c.Text)
+	}
+	f.changes = nil
+	return out
+}
+
+func withToken(token Secret) func(*restclienttest.Authority) User {
+	return func(*restclienttest.Authority) User { return User{Token: token} }
+}
+
+func TestARenewedTokenIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, withToken("one"), nil)
+		f.load(Options{})
+		f.hears(" Bearer one")
+		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		f.hears(" Bearer one")
+		time.Sleep(followPeriod)
+		f.hears(" Bearer two")
+		assert.Equal(t, []string{`CredentialsRenewed: the user "kind" has other credentials now; they are used`}, f.told())
+
+		// A 401 does not wait, and the request is repeated.
+		f.write(Single("kind", f.cluster(), User{Token: "refused"}, ""))
+		time.Sleep(followPeriod)
+		_, err := f.ask()
+		assert.True(t, api.IsUnauthorized(err), "%v", err)
+		f.write(Single("kind", f.cluster(), User{Token: "three"}, ""))
+		f.hears(" Bearer three")
+		assert.Len(t, f.told(), 2)
+		assert.NotContains(t, fmt.Sprintf("%v %+v %#v", f.client.Config(), f.client.Config().Credentials, f.client.Config().Credentials), "three")
+	})
+}
+
+func issue(t *testing.T, a *restclienttest.Authority, name string) User {
+	cert, key := a.IssuePEM(t, restclienttest.Leaf{Name: name})
+	return User{ClientCertificateData: cert, ClientKeyData: key}
+}
+
+// What kubeadm and minikube do: the file is written again with a new certificate in it.
+func TestARenewedCertificateIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, func(a *restclienttest.Authority) User { return issue(t, a, "first") }, nil)
+		f.load(Options{})
+		f.hears("first ")
+		dialled := f.server.Dialled()
+		time.Sleep(80 * time.Second)
+		f.hears("first ")
+		assert.Equal(t, dialled, f.server.Dialled(), "no change, no new connection")
+		f.write(Single("kind", f.cluster(), issue(t, f.authority, "second"), ""))
+		time.Sleep(2 * time.Minute)
+		f.hears("second ")
+		assert.Len(t, f.told(), 1)
+	})
+}
+
+func TestARenewedAuthorityIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now *tls.Certificate
+		f := newFollowed(t, withToken("one"), func() *tls.Certificate { return now })
+		host := restclienttest.Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}}
+		now = f.authority.Issue(t, host)
+		f.load(Options{})
+		f.hears(" Bearer one")
+
+		next := restclienttest.NewAuthority(t)
+		now = next.Issue(t, host)
+		f.server.CloseConnections()
+		time.Sleep(time.Minute)
+		_, err := f.ask()
+		assert.ErrorAs(t, err, new(x509.UnknownAuthorityError))
+		cluster := f.cluster()
+		cluster.CertificateAuthorityData = next.PEM()
+		f.write(Single("kind", cluster, User{Token: "one"}, ""))
+		time.Sleep(time.Minute)
+		f.hears(" Bearer one")
+		assert.Equal(t, []string{`AuthorityRenewed: the cluster "kind" has another certificate authority now; it is used`}, f.told())
+	})
+}
+
+// A controller does not change its cluster, whatever is written beside it.
+func TestAnotherServerIsNotFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, withToken("one"), nil)
+		f.load(Options{})
+		elsewhere := f.cluster()
+		elsewhere.Server = "https://elsewhere.test"
+		f.write(Single("kind", elsewhere, User{Token: "not for the old server"}, ""))
+		time.Sleep(followPeriod)
+		f.hears(" Bearer one")
+		time.Sleep(time.Hour)
+		f.hears(" Bearer one")
+		assert.Equal(t, []string{`NotFollowed: the server of the context "kind", or the way to it, is another one now; the former one is used, with the former credentials, until the next start`}, f.told())
+		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		time.Sleep(followPeriod)
+		f.hears(" Bearer two")
+	})
+}
+
+func TestAnotherContextIsNotFollowed(t *testing.T) {
+	for _, asked := range []string{"", "kind"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFollowed(t, withToken("one"), nil)
+			f.load(Options{Context: asked})
+			cfg := Single("kind", f.cluster(), User{Token: "two"}, "")
+			cfg.Merge(Single("minikube", Cluster{Server: "https://minikube.test"}, User{Token: "three"}, ""))
+			cfg.CurrentContext = "minikube"
+			f.write(cfg)
+			time.Sleep(followPeriod)
+			f.hears(" Bearer two")
+			told := []string{`CredentialsRenewed: the user "kind" has other credentials now; they are used`}
+			if asked == "" {
+				told = append(told, `NotFollowed: the current-context is another one now ("minikube"); the context "kind" is used until the next start`)
+			}
+			assert.Equal(t, told, f.told())
+		})
+	}
+}
+
+// Somebody may be writing the file, or have made a mistake.
+func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, withToken("one"), nil)
+		f.load(Options{})
+		broken := []func(){
+			func() { require.NoError(t, os.WriteFile(f.path, []byte("{"), 0o600)) },
+			func() { require.NoError(t, os.Remove(f.path)) },
+			func() { f.write(Single("other", f.cluster(), User{Token: "x"}, "")) },
+			func() { f.write(Single("kind", Cluster{}, User{Token: "x"}, "")) },
+			func() { f.write(Single("kind", f.cluster(), User{}, "")) },
+			func() { f.write(Single("kind", f.cluster(), User{Token: "x", Username: "y"}, "")) },
+			func() { f.write(Single("kind", f.cluster(), User{Token: "\n\x00"}, "")) },
+			func() {
+				cluster := f.cluster()
+				cluster.CertificateAuthorityData = Data("no certificate")
+				f.write(Single("kind", cluster, User{Token: "x"}, ""))
+			},
+		}
+		for i, breakIt := range broken {
+			breakIt()
+			time.Sleep(followPeriod)
+			f.hears(" Bearer one")
+			time.Sleep(time.Hour)
+			f.hears(" Bearer one")
+			require.Len(t, f.changes, 1, "%d: told once", i)
+			assert.Equal(t, Unusable, f.changes[0].Kind, "%d", i)
+			assert.Contains(t, f.told()[0], "; what was read before is used")
+		}
+		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		time.Sleep(followPeriod)
+		f.hears(" Bearer two")
+	})
+}
+
+func TestWithoutChangedFilesAreReadOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{Token: "one"}, "").WriteFile(path))
+	cfg, _, err := Load(Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://h", io.NopCloser(nil))
+	require.NoError(t, err)
+	require.NoError(t, cfg.Credentials.Apply(req))
+	assert.Equal(t, "Bearer one", req.Header.Get("Authorization"))
+	assert.Equal(t, "bearer token", fmt.Sprint(cfg.Credentials))
+}
