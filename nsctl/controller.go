@@ -24,12 +24,14 @@ type Controller struct {
 	passTimeout time.Duration // 0 is none
 	trace       *Trace
 
-	// mu guards active and deletions.
+	// mu guards what follows.
 	mu sync.Mutex
 	// active are the namespaces that a worker has in hand, with the moment at which its pass began.
 	active map[string]time.Time
 	// deletions are the namespaces that were seen in deletion and are not gone, by UID.
 	deletions map[string]*deletion
+	// working: Run was called.
+	working bool
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
@@ -171,21 +173,30 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 		return
 	}
 	c.trace.enqueued(namespace, after)
-	c.note(namespace)
-	c.queue.AddAfter(namespace.Name, after)
+	if c.note(namespace) {
+		c.queue.AddAfter(namespace.Name, after)
+	}
 }
 
 // Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and
 // returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
-func (c *Controller) Run(ctx context.Context) {
+//
+// The informer may run long before: a controller that stands by for another one keeps its store and knows when it saw
+// which namespace, and begins with all that is in deletion then.
+func (c *Controller) Run(ctx context.Context) { c.RunWithin(ctx, context.WithoutCancel(ctx)) }
+
+// RunWithin is Run for a controller that works by leave of somebody else, such as the leader of an election: it works until
+// stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+func (c *Controller) RunWithin(stop, alive context.Context) {
 	defer c.queue.ShutDown()
-	if !informer.WaitForCacheSync(ctx, c.informer.HasSynced) {
+	c.begin()
+	if !informer.WaitForCacheSync(stop, c.informer.HasSynced) {
 		return
 	}
 
-	// Passes outlive ctx: a namespace whose content is being deleted when the program is told to stop is
+	// Passes outlive stop: a namespace whose content is being deleted when the program is told to stop is
 	// brought to the end of its pass. abort cuts them short when that takes too long.
-	working, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	working, abort := context.WithCancelCause(alive)
 	defer abort(nil)
 	var pool wait.Group
 	for range c.workers {
@@ -194,7 +205,12 @@ func (c *Controller) Run(ctx context.Context) {
 		})
 	}
 
-	<-ctx.Done()
+	release := context.AfterFunc(alive, c.queue.ShutDown)
+	defer release()
+	select {
+	case <-stop.Done():
+	case <-alive.Done():
+	}
 	drainOver := time.AfterFunc(c.drain, func() {
 		abort(ErrCutShort)
 		c.queue.ShutDown()
@@ -203,6 +219,21 @@ func (c *Controller) Run(ctx context.Context) {
 	c.queue.ShutDownWithDrain()
 	abort(nil)
 	pool.Wait()
+}
+
+// begin has queued what was seen in deletion until now, for what is left of its grace period; what is seen from now on is
+// queued as it comes. In this order nothing falls between: the store knows of a namespace before the handler hears of it.
+//
+// Before, nothing is queued. Nobody takes anything out of the queue of a controller that stands by, and the names of all
+// namespaces that others delete meanwhile would pile up there.
+func (c *Controller) begin() {
+	c.mu.Lock()
+	c.working = true
+	c.mu.Unlock()
+	inDeletion := func(namespace *api.Namespace) bool { return namespace.DeletionTimestamp != nil }
+	for _, namespace := range c.lister.ListFunc(inDeletion) {
+		c.queue.AddAfter(namespace.Name, c.unsettled(namespace))
+	}
 }
 
 // worker takes namespaces from the queue until it is shut down.

@@ -13,14 +13,25 @@ type deletion struct {
 	idle    time.Time // the end of the last pass; zero before the first has begun
 }
 
-// note remembers a namespace that is seen in deletion for the first time.
-func (c *Controller) note(namespace *api.Namespace) {
+// note remembers a namespace that is seen in deletion for the first time, and tells whether this controller works.
+func (c *Controller) note(namespace *api.Namespace) (working bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.deletions[namespace.UID] == nil {
 		now := time.Now()
 		c.deletions[namespace.UID] = &deletion{seen: now, settled: now.Add(c.gracePeriod)}
 	}
+	return c.working
+}
+
+// unsettled is what is left of the grace period of a namespace in deletion.
+func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d := c.deletions[namespace.UID]; d != nil {
+		return max(time.Until(d.settled), 0)
+	}
+	return c.gracePeriod
 }
 
 // forget is called when a namespace is gone.

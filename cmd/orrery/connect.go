@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"time"
 
 	"orrery/internal/controllers"
+	"orrery/internal/leaderelection"
 	"orrery/internal/logs"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -13,8 +15,9 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// connect reads the configuration and makes the client. It does not send anything yet.
-func connect(options *runOptions, logger *logs.Logger, observer *observer) (*restclient.Client, error) {
+// connect reads the configuration and makes the client, whose connections are behind the fence. It does not send anything
+// yet.
+func connect(options *runOptions, logger *logs.Logger, observer *observer, fence *leaderelection.Fence) (*restclient.Client, error) {
 	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
 	if err != nil {
 		return nil, err
@@ -31,7 +34,16 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer) (*res
 	config.MaxRetryAfter = longestRetryAfter
 	config.UserAgent = "orrery/" + version
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))
+	if options.electing() {
+		config.Dial = fence.Dial(dialer.DialContext)
+	}
 	return restclient.New(config)
+}
+
+// dialer is what restclient dials with by default.
+var dialer = net.Dialer{
+	Timeout:         30 * time.Second,
+	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3},
 }
 
 // longestRetryAfter is how long a worker waits at most when a server asks for patience. If more is asked the pass fails,

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/logs"
+	"orrery/internal/leaderelection"
 	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
 // electionOptions are the flags that say whether and how replicas agree on which of them works. Names, meanings and
@@ -38,15 +42,110 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 const leasesLock = "leases"
 
 func (o *electionOptions) check() error {
-	if o.lock != leasesLock {
+	switch {
+	case o.lock != leasesLock:
 		return fmt.Errorf("--leader-elect-resource-lock must be %s, there is no lock %q", leasesLock, o.lock)
+	case o.name == "":
+		return errors.New("--leader-elect-resource-name must not be empty")
+	case o.namespace == "":
+		return errors.New("--leader-elect-resource-namespace must not be empty")
+	case o.leaseDuration == 0, o.renewDeadline == 0, o.retryPeriod == 0:
+		return errors.New("--leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period must be positive")
 	}
-	return nil
+	return o.timing().Check()
 }
 
-// lead calls work when this process is the one that works, with a context that ends when it is not any more, and returns
-// when work has returned.
-func lead(ctx context.Context, _ *restclient.Client, _ electionOptions, _ *observer, _ *logs.Logger, work func(context.Context)) error {
-	work(ctx)
-	return nil
+func (o *electionOptions) timing() leaderelection.Timing {
+	return leaderelection.Timing{LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod}
 }
+
+// electing tells whether this run takes part in an election. One that writes nothing does not: it is in nobody's way.
+func (o *runOptions) electing() bool { return o.election.elect && !o.dryRun }
+
+// electionName is how metrics and health call the election.
+const electionName = "orrery"
+
+// healthTolerance is for how long a Lease may have run out before the process counts as stuck, as in kube-controller-manager.
+const healthTolerance = 20 * time.Second
+
+// lead calls work when this process is the one that works, with a context that ends, at once, when it is not any more, and
+// returns when work has returned. Before that it may wait for ever; it returns nil when ctx ends meanwhile. relieved tells
+// work that somebody else of this kind was at work until now.
+func lead(ctx context.Context, p *process, work func(alive context.Context, relieved bool)) error {
+	if !p.options.electing() {
+		work(context.WithoutCancel(ctx), false)
+		return nil
+	}
+	election := p.options.election
+	leases, err := newLeaseClient(p.shared.Client.Config(), election.namespace, election.renewDeadline)
+	if err != nil {
+		return err
+	}
+	defer leases.close()
+	identity := newIdentity()
+	elector, err := leaderelection.New(leaderelection.Config{
+		Leases:    leases,
+		Reconnect: leases.reconnect,
+		Watch:     restclient.Typed[*api.Lease](p.shared.Client, api.LeasesResource, election.namespace),
+		Namespace: election.namespace,
+		Name:      election.name,
+		Identity:  identity,
+		Timing:    election.timing(),
+		Fence:     p.fence,
+		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace()),
+	})
+	if err != nil {
+		return err
+	}
+	p.observer.leading(electionName, false)
+	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
+	p.observer.show("election", func() any { return elector.Snapshot() })
+	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
+	err = elector.Run(ctx, func(alive context.Context, term leaderelection.Term) { work(alive, term.Witnessed) })
+	if access, ok := errors.AsType[*leaderelection.AccessError](err); ok {
+		return &electionError{access}
+	}
+	return err
+}
+
+// electionTrace tells metrics and Events.
+func (p *process) electionTrace() *leaderelection.Trace {
+	return &leaderelection.Trace{
+		Acquired: func(term leaderelection.Term) {
+			p.observer.leading(electionName, true)
+			p.recording.became(p.options.election.namespace, p.options.election.name, term.Identity)
+		},
+		Lost:     func(error) { p.observer.leading(electionName, false) },
+		Released: func(error) { p.observer.leading(electionName, false) },
+		SlowPath: func() { p.observer.slowPath(electionName) },
+	}
+}
+
+// newIdentity is the host's name, which in a pod is the pod's, and something that no other process has.
+func newIdentity() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + "_" + newUUID()
+}
+
+// newUUID is a random identifier as of RFC 9562, version 4.
+func newUUID() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// electionError is why this run cannot take part in the election.
+type electionError struct{ access *leaderelection.AccessError }
+
+func (e *electionError) Error() string {
+	if api.IsForbidden(e.access.Err) {
+		return fmt.Sprintf("%v; replicas need the right to get, create and update Leases there (\"orrery rbac\" prints all that a run needs); a single one can do without, with --leader-elect=false", e.access)
+	}
+	return fmt.Sprintf("%v; --leader-elect-resource-namespace names a namespace that exists", e.access)
+}
+
+func (e *electionError) Unwrap() error { return e.access }

@@ -22,7 +22,7 @@ const (
 
 // startNamespaceController returns the initialiser of the namespace controller. worked is called after each pass.
 func startNamespaceController(options *runOptions, logger *logs.Logger, observer *observer, recording *recording, worked func()) controllers.Initializer {
-	return func(_ context.Context, shared controllers.Context) (func(context.Context), error) {
+	return func(_ context.Context, shared controllers.Context) (controllers.Run, error) {
 		if !shared.Available[api.NamespacesResource] {
 			return nil, controllers.ErrResourceMissing
 		}
@@ -69,6 +69,6 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 			return nil, err
 		}
 		observer.watchController(controller)
-		return controller.Run, nil
+		return controller.RunWithin, nil
 	}
 }

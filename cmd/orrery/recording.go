@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"orrery/internal/logs"
 	"orrery/nsctl"
 	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
 // recordingOptions are the flags that say what is noted in the cluster.
@@ -59,4 +61,12 @@ func (r *recording) snapshot() any {
 		return nil
 	}
 	return r.recorder.Snapshot()
+}
+
+// became tells that this process leads, as client-go does.
+func (r *recording) became(namespace, name, identity string) {
+	if r != nil {
+		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: namespace, Name: name}
+		r.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", identity+" became leader")
+	}
 }

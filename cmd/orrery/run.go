@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/informer"
 	"orrery/internal/controllers"
+	"orrery/internal/leaderelection"
 	"orrery/internal/logs"
 )
 
@@ -81,14 +81,15 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 	defer observer.stop()
-	client, err := connect(options, logger, observer)
+	var fence leaderelection.Fence
+	client, err := connect(options, logger, observer, &fence)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
-	if err == nil {
-		err = refuseSecond(ctx, client, options, logger)
+	if err == nil && options.electing() {
+		err = refuseEvident(ctx, client, options, logger)
 	}
 	if ctx.Err() != nil {
 		release()
@@ -107,42 +108,16 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	initializers := map[string]controllers.Initializer{
 		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
 	}
-	err = runControllers(ctx, initializers, selection, controllers.Context{Client: client, Available: available}, options, observer, logger)
-	if err != nil {
+	p := &process{
+		options: options, logger: logger, observer: observer, recording: recording, fence: &fence,
+		shared: controllers.Context{Client: client, Available: available},
+	}
+	if err := p.run(ctx, initializers, selection); err != nil {
 		return err
 	}
 	release() // a second Ctrl-C has nothing left to cut short
 	logger.Info().Msg("stopped")
 	return nil
-}
-
-// runControllers starts what is selected and returns when the context has ended and everything has finished.
-func runControllers(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection, shared controllers.Context, options *runOptions, observer *observer, logger *logs.Logger) error {
-	// Informers end after the controllers: a controller that finishes what it has in hand reads their stores.
-	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
-	shared.Informers = &informer.SharedInformerFactory{}
-	defer shared.Informers.Shutdown()
-	defer stopInformers()
-
-	running, err := controllers.Start(ctx, informersCtx, initializers, selection, shared)
-	if err != nil {
-		return err
-	}
-	for _, name := range running.Skipped {
-		logger.Warn().Str("controller", name).Msg("controller skipped, the API server does not have its resource")
-	}
-	for _, name := range running.Started {
-		logger.Info().Str("controller", name).Bool("dry_run", options.dryRun).Msg("controller started")
-	}
-	if len(running.Started) == 0 {
-		return errNothingToRun
-	}
-
-	return lead(ctx, shared.Client, options.election, observer, logger, func(ctx context.Context) {
-		<-ctx.Done()
-		logger.Info().Dur("at_most_s", options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
-		running.Wait()
-	})
 }
 
 // exitInterrupted is the exit code when a Ctrl-C has ended something before its end: 128 and the number of the signal, as shells have it.

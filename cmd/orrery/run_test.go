@@ -70,7 +70,7 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	root := newRootCommand()
-	root.SetArgs(append([]string{"run"}, args...))
+	root.SetArgs(append([]string{"run", "--leader-elect=false"}, args...))
 	root.SetErr(stderr)
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()

@@ -10,21 +10,23 @@
 // # Guarantees
 //
 // A controller whose resource the server does not have is skipped, not failed: the same binary serves clusters
-// with different APIs. [Start] returns when every selected controller has been set up; they run until the context
-// ends.
+// with different APIs. [Prepare] returns when every selected controller has been set up and its informers run: from
+// then on it stands by, with warm caches. [Prepared.Work] lets all of them work. In between a process may wait until it
+// is the leader (package leaderelection), and what happens meanwhile is not lost.
 //
 // # Goroutines
 //
-// [Start] starts one goroutine for each controller; [Running.Wait] returns when all of them have ended.
+// [Prepare] starts those of the informers, which end with its context. [Prepared.Work] starts one for each controller and
+// returns when all of them have ended.
 //
 // # Failure
 //
 // A name that nobody knows is an [*UnknownNameError] that lists those that exist. An initialiser that fails
-// stops the start.
+// stops the preparation before anything runs.
 //
 // # Testing
 //
-// Selection is a table; starting is tested with initialisers that record what they were given.
+// Selection is a table; preparing is tested with initialisers that record what they were given.
 //
 // Next: package nsctl
 package controllers

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"time"
+
+	"orrery/informer"
+	"orrery/internal/controllers"
+	"orrery/internal/leaderelection"
+	"orrery/internal/logs"
+)
+
+// process is what the parts of one run share once it is connected.
+type process struct {
+	options   *runOptions
+	logger    *logs.Logger
+	observer  *observer
+	recording *recording
+	fence     *leaderelection.Fence
+	shared    controllers.Context
+
+	end *time.Timer // ends the process, if it is still there
+}
+
+// run sets the selected controllers up and lets them work when this process leads. It returns when ctx has ended and
+// everything has finished, or when the process may not work (any more).
+//
+// The informers run all the time: when this process takes over, its caches are warm. They end after the controllers: one
+// that finishes what it has in hand reads their stores.
+func (p *process) run(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection) error {
+	p.end = time.AfterFunc(time.Hour, func() { os.Exit(1) })
+	p.end.Stop()
+	defer p.end.Stop()
+	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
+	p.shared.Informers = &informer.SharedInformerFactory{}
+	defer p.shared.Informers.Shutdown()
+	defer stopInformers()
+
+	prepared, err := controllers.Prepare(informersCtx, initializers, selection, p.shared)
+	if err != nil {
+		return err
+	}
+	for _, name := range prepared.Skipped {
+		p.logger.Warn().Str("controller", name).Msg("controller skipped, the API server does not have its resource")
+	}
+	if len(prepared.Ready) == 0 {
+		return errNothingToRun
+	}
+
+	var refusal error
+	worked := false
+	err = lead(ctx, p, func(alive context.Context, relieved bool) {
+		if refusal = p.refuse(ctx, alive, relieved); refusal == nil {
+			worked = true
+			p.work(ctx, alive, prepared)
+		}
+	})
+	if !worked {
+		ended, end := context.WithCancel(ctx)
+		end()
+		prepared.Work(ended, ended)
+	}
+	return cmp.Or(err, refusal)
+}
+
+// refuse returns why this process must not work although it leads. Who has relieved another one of its kind need not ask:
+// that one has, and a takeover must not wait for the answer.
+func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
+	if relieved {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(alive, cancel)()
+	err := refuseSecond(ctx, p.shared.Client, p.options, p.logger)
+	if ctx.Err() != nil {
+		return nil // stopped, or not the leader any more, which says more
+	}
+	return err
+}
+
+// work lets the controllers work until ctx ends and they have finished, or until alive ends.
+func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepared) {
+	for _, name := range prepared.Ready {
+		p.logger.Info().Str("controller", name).Bool("dry_run", p.options.dryRun).Msg("controller started")
+	}
+	stop, stopNow := context.WithCancel(alive)
+	defer stopNow()
+	defer context.AfterFunc(ctx, func() {
+		p.logger.Info().Dur("at_most_s", p.options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
+		stopNow()
+	})()
+	defer context.AfterFunc(alive, func() { p.end.Reset(lastMoment) })()
+	prepared.Work(stop, alive)
+}
+
+// lastMoment is how long a process may take to end that has lost its leadership, whatever holds it up: nothing that it does
+// counts any more, and whoever watches over it is to start it again.
+const lastMoment = 5 * time.Second

@@ -1,0 +1,87 @@
+package leaderelection
+
+import "time"
+
+// Trace is a set of hooks that are called as the election goes on, in the manner of httptrace.ClientTrace. Any of them may
+// be nil, and so may the pointer. They run on the goroutine of [Elector.Run], NewLeader and WatchFailed also on that of the
+// watch; they must not block: a renewal would wait for them.
+type Trace struct {
+	// Acquired: this process leads.
+	Acquired func(Term)
+	// Renewed: the Lease was renewed; the request took so long.
+	Renewed func(took time.Duration)
+	// SlowPath: the Lease had to be read before it could be renewed, since somebody else had written it.
+	SlowPath func()
+	// Failed: an attempt failed, as a leader or while standing by. It is repeated.
+	Failed func(err error, leading bool)
+	// Lost: this process does not lead any more, and did not want that. It is a [*LostError].
+	Lost func(err error)
+	// Released: the Lease was given back; err if that failed, and the others have to wait until it runs out.
+	Released func(err error)
+	// NewLeader: somebody else was seen to lead.
+	NewLeader func(identity string)
+	// WatchFailed: the Lease cannot be watched. If forbidden it is not tried again.
+	WatchFailed func(err error, forbidden bool)
+}
+
+func (t *Trace) acquired(term Term) {
+	if t != nil && t.Acquired != nil {
+		t.Acquired(term)
+	}
+}
+
+func (t *Trace) renewed(took time.Duration) {
+	if t != nil && t.Renewed != nil {
+		t.Renewed(took)
+	}
+}
+
+func (t *Trace) slowPath() {
+	if t != nil && t.SlowPath != nil {
+		t.SlowPath()
+	}
+}
+
+func (t *Trace) failed(err error, leading bool) {
+	if t != nil && t.Failed != nil {
+		t.Failed(err, leading)
+	}
+}
+
+func (t *Trace) lost(err error) {
+	if t != nil && t.Lost != nil {
+		t.Lost(err)
+	}
+}
+
+func (t *Trace) released(err error) {
+	if t != nil && t.Released != nil {
+		t.Released(err)
+	}
+}
+
+func (t *Trace) newLeader(identity string) {
+	if t != nil && t.NewLeader != nil {
+		t.NewLeader(identity)
+	}
+}
+
+func (t *Trace) watchFailed(err error, forbidden bool) {
+	if t != nil && t.WatchFailed != nil {
+		t.WatchFailed(err, forbidden)
+	}
+}
+
+// JoinTraces returns a trace that calls the hooks of both, in this order.
+func JoinTraces(first, second *Trace) *Trace {
+	return &Trace{
+		Acquired:    func(term Term) { first.acquired(term); second.acquired(term) },
+		Renewed:     func(took time.Duration) { first.renewed(took); second.renewed(took) },
+		SlowPath:    func() { first.slowPath(); second.slowPath() },
+		Failed:      func(err error, leading bool) { first.failed(err, leading); second.failed(err, leading) },
+		Lost:        func(err error) { first.lost(err); second.lost(err) },
+		Released:    func(err error) { first.released(err); second.released(err) },
+		NewLeader:   func(identity string) { first.newLeader(identity); second.newLeader(identity) },
+		WatchFailed: func(err error, forbidden bool) { first.watchFailed(err, forbidden); second.watchFailed(err, forbidden) },
+	}
+}
