@@ -31,6 +31,9 @@ func (d *Deleter) emptyCollection(ctx context.Context, resource deletableResourc
 	return d.verifyEmpty(ctx, resource, namespace)
 }
 
+// notServed tells whether a type that discovery has listed was answered as if it did not exist, or had another verb.
+func notServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
+
 // deleteCollection asks for everything to be deleted, in one request where the server has the verb. It tells
 // whether the answer already proves that there is nothing.
 func (d *Deleter) deleteCollection(ctx context.Context, resource deletableResource, namespace string) (empty bool, err error) {
@@ -39,8 +42,8 @@ func (d *Deleter) deleteCollection(ctx context.Context, resource deletableResour
 		switch {
 		case err == nil:
 			return listed && len(found) == 0, nil
-		case api.IsNotFound(err) || api.IsMethodNotAllowed(err):
-			// Discovery and the server disagree: the type has gone or has changed its verbs since.
+		case notServed(err) && resource.canList:
+			// Discovery and the server disagree: the type has gone or has changed its verbs since. Listing tells.
 			d.discovery.Invalidate()
 		default:
 			return false, &ResourceError{"deleting the collection", resource.gvr, err}
@@ -58,37 +61,46 @@ func (d *Deleter) deleteEachItem(ctx context.Context, resource deletableResource
 	}
 	for _, item := range items {
 		err := d.content.Delete(ctx, resource.gvr, namespace, item.GetName())
-		if err != nil && !api.IsNotFound(err) && !api.IsMethodNotAllowed(err) {
+		if err != nil && !notServed(err) {
 			return false, &ResourceError{"deleting " + item.GetName(), resource.gvr, err}
 		}
 	}
 	return len(items) == 0, nil
 }
 
-// list returns what is there of one type; nothing for a type that has no list verb or no longer exists.
+// list returns what is there of one type; nothing for a type that has no list verb.
 func (d *Deleter) list(ctx context.Context, resource deletableResource, namespace string) ([]*api.PartialObjectMetadata, error) {
 	if !resource.canList {
 		return nil, nil
 	}
 	items, err := d.content.List(ctx, resource.gvr, namespace)
-	if api.IsNotFound(err) || api.IsMethodNotAllowed(err) {
-		d.discovery.Invalidate()
-		return nil, nil
-	}
 	if err != nil {
 		return nil, &ResourceError{"listing", resource.gvr, err}
 	}
 	return items, nil
 }
 
-// verifyEmpty looks at what is left of one type.
+// verifyEmpty looks at what is left of one type. One that cannot be listed is told once more to go: the answer says what
+// it still found. If that says nothing either, nobody can know, and the type counts as empty (as in the original).
 func (d *Deleter) verifyEmpty(ctx context.Context, resource deletableResource, namespace string) (remains, error) {
-	items, err := d.list(ctx, resource, namespace)
+	look := d.list
+	if !resource.canList && resource.canDeleteCollection {
+		look = d.deleteAgain
+	}
+	items, err := look(ctx, resource, namespace)
 	if err != nil {
 		return remains{}, err
 	}
 	left := countRemains(items, 0)
 	return left, left.check(namespace, resource.gvr)
+}
+
+func (d *Deleter) deleteAgain(ctx context.Context, resource deletableResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+	found, _, err := d.content.DeleteCollection(ctx, resource.gvr, namespace)
+	if err != nil {
+		return nil, &ResourceError{"deleting the collection", resource.gvr, err}
+	}
+	return found, nil
 }
 
 // emptyPods is emptyCollection for pods: what is left of them tells how long it may take.

@@ -36,7 +36,8 @@ type Controller struct {
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
 type Config struct {
-	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads its store.
+	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads its store. It should
+	// have a resync period of its own: without one no handler is reminded of anything.
 	Informer *informer.SharedIndexInformer[*api.Namespace]
 	// Deleter makes the passes.
 	Deleter *Deleter
@@ -251,6 +252,9 @@ func (c *Controller) worker(ctx context.Context) {
 // namespace would stay in hand, and out of everybody's reach, for ever.
 func (c *Controller) sync(ctx context.Context, name string) {
 	defer c.queue.Done(name)
+	if c.tooEarly(name) {
+		return
+	}
 	started := time.Now()
 	c.setActive(name, started)
 	defer c.clearActive(name)

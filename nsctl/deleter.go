@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Deleter empties namespaces that are being deleted and lets them go. It keeps nothing when no pass is under way; any
@@ -20,6 +21,7 @@ type Deleter struct {
 	dryRun      bool
 	trace       *Trace
 	surveyor    *surveyor
+	conflicts   func() wait.Backoff // conflictBackoff
 }
 
 // DeleterConfig is what a deleter needs. The first three fields are required.
@@ -52,6 +54,7 @@ func NewDeleter(config DeleterConfig) *Deleter {
 		concurrency: config.Concurrency,
 		dryRun:      config.DryRun,
 		trace:       config.Trace,
+		conflicts:   conflictBackoff,
 	}
 	if d.token == "" {
 		d.token = api.FinalizerKubernetes
@@ -92,8 +95,11 @@ func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
 		return nil
 	}
 	p := &pass{Deleter: d, namespace: namespace, settled: time.Now()}
-	if seen.isOf(namespace) {
+	switch {
+	case seen.isOf(namespace):
 		p.ahead, p.settled = ahead, seen.settled
+	case seen.uid != "":
+		return nil // a new one of that name, whose grace period begins when it is seen
 	}
 	if d.dryRun {
 		return p.rehearse(ctx)

@@ -458,14 +458,77 @@ func TestATypeThatHasGoneRefreshesDiscovery(t *testing.T) {
 		deleter := newDeleter(t, c)
 		c.refuse(func(r *http.Request) *api.Status {
 			if strings.HasSuffix(r.URL.Path, "/ghosts") {
-				return status(404, api.ReasonNotFound, "the server could not find the requested resource")
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.types, "gone.example/v1")
 			}
 			return nil
 		})
 		require.NoError(t, deleter.Delete(t.Context(), "a"))
-		assert.Equal(t, 1, count(c.log(), "GET /apis"))
+		assert.Nil(t, c.namespace("a"), "the type and its objects have gone: the first pass knows")
+		assert.Equal(t, 2, count(c.log(), "GET /apis"), "asked again")
 		require.NoError(t, deleter.Delete(t.Context(), "b"))
-		assert.Equal(t, 1, count(c.log(), "GET /apis"), "asked again")
+		assert.Zero(t, count(c.log(), "GET /apis"), "that answer is good for everybody")
+	})
+}
+
+// "Not found" from a server that lists the type, as one says that has not learnt of a type yet, does not prove that
+// there is nothing. The original finalizes.
+func TestATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
+	for name, refusal := range map[string]*api.Status{
+		"not found":   status(404, api.ReasonNotFound, "the server could not find the requested resource"),
+		"not allowed": status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"),
+	} {
+		for _, verbs := range [][]string{nil, {"delete", "deletecollection"}, {"delete", "list"}} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := newCluster()
+					c.types["late.example/v1"] = []string{"gadgets"}
+					if verbs != nil {
+						c.verbs["gadgets.late.example"] = verbs
+					}
+					c.addNamespace("ns", true, "kubernetes")
+					c.put("gadgets.late.example", "ns", "g")
+					c.refuse(func(r *http.Request) *api.Status {
+						if strings.HasSuffix(r.URL.Path, "/gadgets") {
+							return refusal
+						}
+						return nil
+					})
+					deleter := newDeleter(t, c)
+					err := deleter.Delete(t.Context(), "ns")
+					var resource *nsctl.ResourceError
+					require.ErrorAs(t, err, &resource)
+					assert.Equal(t, "gadgets", resource.Resource.Resource)
+					require.NotNil(t, c.namespace("ns"))
+					assert.Equal(t, "ContentDeletionFailed", conditionOf(c.namespace("ns"), api.NamespaceDeletionContentFailure).Reason)
+
+					c.refuse(nil)
+					require.NoError(t, deleter.Delete(t.Context(), "ns"))
+					assert.Nil(t, c.namespace("ns"))
+					assert.Empty(t, c.left("ns"))
+				})
+			})
+		}
+	}
+}
+
+// A type that cannot be listed is asked once more by deleting it: its answer says what it still found.
+func TestContentThatCannotBeListedIsSeenInTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.verbs["secrets."] = []string{"delete", "deletecollection"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("secrets.", "ns", "held", withFinalizers("example.com/hold"))
+		c.put("secrets.", "ns", "free")
+		deleter := newDeleter(t, c)
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.NotNil(t, c.namespace("ns"))
+		c.release("secrets.", "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Nil(t, c.namespace("ns"))
+		assert.NotContains(t, c.log(), "GET /api/v1/namespaces/ns/secrets")
 	})
 }
 

@@ -36,6 +36,8 @@
 //   - While pods remain, the conditions say so; the original reports that all content was removed (#138208).
 //   - An error while deleting pods ends the pass; the original goes on, and deletes the network policies of pods
 //     that still run.
+//   - A type that discovery lists and that a request does not find is not taken for empty. If a new discovery does not
+//     list it any more it has gone, and its objects with it; otherwise the pass has failed.
 //   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
 //   - The grace period before the first pass can be set.
 //   - Retries are planned for each namespace on its own: no bucket that is shared by all makes one wait for others.
@@ -60,6 +62,10 @@
 // another error when it failed: [*ContentError] holds one error for each thing that went wrong, [*ResourceError]
 // names the type, [*UnexpectedItemsError] and [*UIDChangedError] speak for themselves. Every failed pass is
 // repeated. What is wrong stands in the namespace's conditions.
+//
+// A pass that panics has failed with a [*PanicError], whatever wait.ReallyCrash says, and one that takes longer than
+// Config.PassTimeout with [ErrPassTimeout]: neither costs more than the worker that has it, for that time. Trace.PassStuck
+// tells of passes that take longer than [StuckAfter].
 //
 // # Testing
 //

@@ -128,9 +128,32 @@ func (p *pass) emptyAll(ctx context.Context, resources []deletableResource) {
 		lefts[i], errs[i] = p.emptyCollection(ctx, resources[i], p.namespace.Name)
 		p.trace.typeDeleted(p.namespace.Name, resources[i].gvr, lefts[i].items, errs[i])
 	})
+	p.forgiveVanished(ctx, resources, errs)
 	for i, resource := range resources {
 		p.found.add(resource.gvr, lefts[i], errs[i])
 		p.estimate = max(p.estimate, lefts[i].estimate)
+	}
+}
+
+// forgiveVanished clears the errors of types that were not found because they do not exist any more, and their objects
+// with them: a definition was deleted while the pass was under way. That a type is not found does not say so by itself (a
+// server that has not learnt of a type yet says the same), so discovery is asked again. A type that it still lists may
+// have content. The original takes each "not found" for an empty type.
+func (p *pass) forgiveVanished(ctx context.Context, resources []deletableResource, errs []error) {
+	if !slices.ContainsFunc(errs, notServed) {
+		return
+	}
+	p.discovery.Invalidate()
+	lists, err := p.discovery.PreferredNamespacedResources(ctx, p.namespace.DeletionTimestamp.Time)
+	now, parseErr := deletableResources(lists)
+	if err != nil || parseErr != nil || len(now) == 0 {
+		return
+	}
+	for i, resource := range resources {
+		listed := slices.ContainsFunc(now, func(r deletableResource) bool { return r.gvr == resource.gvr })
+		if notServed(errs[i]) && !listed {
+			errs[i] = nil
+		}
 	}
 }
 

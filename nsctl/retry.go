@@ -31,7 +31,7 @@ func conflictBackoff() wait.Backoff {
 // the state to start from and must not change it. The last conflict is returned when the tries are used up; the
 // caller's own retry takes over then.
 func (d *Deleter) retryOnConflict(ctx context.Context, namespace *api.Namespace, write func(context.Context, *api.Namespace) (*api.Namespace, error)) (*api.Namespace, error) {
-	backoff := conflictBackoff()
+	backoff := d.conflicts()
 	latest := namespace
 	for {
 		updated, err := write(ctx, latest)

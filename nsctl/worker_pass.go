@@ -14,6 +14,21 @@ var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to f
 // ErrPassTimeout is what a pass ends with that took longer than Config.PassTimeout. It is a context.DeadlineExceeded.
 var ErrPassTimeout = fmt.Errorf("the pass has not ended in time, some request is not answered: %w", context.DeadlineExceeded)
 
+// tooEarly postpones a pass until the grace period of the namespace is over. It is called for so early if something was
+// planned for a namespace of that name that has gone meanwhile: its retry would look at the new one while there are
+// servers that still let content be created in it.
+func (c *Controller) tooEarly(name string) bool {
+	namespace, err := c.lister.Get(name)
+	if err != nil || namespace.DeletionTimestamp == nil {
+		return false
+	}
+	left := c.unsettled(namespace)
+	if left > 0 {
+		c.queue.AddAfter(name, left)
+	}
+	return left > 0
+}
+
 // guardedPass is syncNamespace that ends, in the time that a pass may take, with a result: a pass that panics has
 // failed. Its watch tells when it takes long.
 func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
@@ -47,7 +62,11 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 		return nil // gone from the store, or a new one of that name
 	}
 	defer c.putDown(namespace)
-	err = c.deleter.deleteSeen(ctx, c.takeUp(namespace))
+	seen := c.takeUp(namespace)
+	if seen.uid == "" {
+		return nil // a new one of that name since a moment ago; its event is still on the way
+	}
+	err = c.deleter.deleteSeen(ctx, seen)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

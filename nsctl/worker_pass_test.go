@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,10 +58,13 @@ type flawed struct {
 	delete   func(ctx context.Context, gvr api.GroupVersionResource, namespace string)
 	discover func(ctx context.Context)
 	holders  func()
+	healed   atomic.Bool // the faults are over
 }
 
+func (f *flawed) ill() bool { return !f.healed.Load() }
+
 func (f *flawed) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
-	if f.get != nil {
+	if f.get != nil && f.ill() {
 		f.get(ctx, name)
 	}
 	return f.NamespaceClient.Get(ctx, name, opts)
@@ -71,7 +75,7 @@ func (f *flawed) Delete(ctx context.Context, name string, opts api.DeleteOptions
 }
 
 func (f *flawed) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
-	if f.discover != nil {
+	if f.discover != nil && f.ill() {
 		f.discover(ctx)
 	}
 	return f.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
@@ -84,14 +88,14 @@ type flawedContent struct {
 }
 
 func (f flawedContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
-	if f.delete != nil {
+	if f.delete != nil && f.ill() {
 		f.delete(ctx, gvr, namespace)
 	}
 	return f.ContentClient.DeleteCollection(ctx, gvr, namespace)
 }
 
 func (f flawedContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
-	if f.holders != nil {
+	if f.holders != nil && f.ill() {
 		f.holders()
 	}
 	return f.ContentClient.Holders(ctx, gvr)
@@ -164,7 +168,7 @@ func TestAPassThatPanics(t *testing.T) {
 					assert.EqualError(t, log.panics[0], "the pass panicked: a fault in the program")
 					assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
 				})
-				f.get, f.delete = nil, nil
+				f.healed.Store(true)
 				time.Sleep(2 * time.Minute)
 				assert.Nil(t, c.namespace("unlucky"))
 				assert.Empty(t, r.Snapshot().Active)
@@ -178,23 +182,15 @@ func panicHere(value any) { panic(value) }
 
 // Faults beside the pass: while types are being discovered, and in a survey that several passes share.
 func TestWhatServesAPassPanics(t *testing.T) {
-	tests := map[string]func(f *flawed) (end func()){
-		"discovery": func(f *flawed) func() {
-			f.discover = func(context.Context) { panicHere("no types") }
-			return func() { f.discover = nil }
-		},
-		"survey": func(f *flawed) func() {
-			f.holders = func() { panicHere("no survey") }
-			return func() { f.holders = nil }
-		},
+	tests := map[string]*flawed{
+		"discovery": {discover: func(context.Context) { panicHere("no types") }},
+		"survey":    {holders: func() { panicHere("no survey") }},
 	}
-	for name, begin := range tests {
+	for name, f := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster()
 				names := crowd(c, 10)
-				f := &flawed{}
-				end := begin(f)
 				r, log := startFlawed(t, c, f, nil)
 				time.Sleep(10 * time.Second)
 				log.note(func() { assert.NotEmpty(t, log.panics) })
@@ -203,7 +199,7 @@ func TestWhatServesAPassPanics(t *testing.T) {
 						assert.Empty(t, c.left(name))
 					}
 				}
-				end()
+				f.healed.Store(true)
 				time.Sleep(2 * time.Minute)
 				assertAllGone(t, c, names)
 				r.stop()
@@ -252,7 +248,7 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 					}
 					assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])
 				})
-				f.get = nil
+				f.healed.Store(true)
 				time.Sleep(20 * time.Minute)
 				assert.Nil(t, c.namespace("slow"))
 				r.stop()
