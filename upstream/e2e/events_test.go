@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"orrery/upstream/controlplane"
+)
+
+// withAdministrator gives a trial on a control plane of its own, where orrery runs as the administrator, who may write
+// Events, and kubectl there.
+func withAdministrator(t *testing.T, args ...string) (tr *trial, orrery *program, kubectl func(args ...string) string) {
+	t.Helper()
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	tr = newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
+	orrery = runOrrery(t, cp.Kubeconfig(), append([]string{"--allow-second-controller", "-v2", "--log-format=json"}, args...)...)
+	orrery.AwaitOutput("store is filled")
+	kubectl = func(args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), append([]string{"--kubeconfig", cp.Kubeconfig()}, args...)...)
+		said, err := command.CombinedOutput()
+		require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), said)
+		return string(said)
+	}
+	return tr, orrery, kubectl
+}
+
+// eventsAbout returns the Events in the namespace default about a Namespace.
+func (tr *trial) eventsAbout(namespace string) []corev1.Event {
+	tr.t.Helper()
+	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + namespace,
+	})
+	require.NoError(tr.t, err)
+	return list.Items
+}
+
+// awaitEvent waits for an Event about a Namespace with that reason.
+func (tr *trial) awaitEvent(namespace, reason string) corev1.Event {
+	tr.t.Helper()
+	var found corev1.Event
+	tr.eventually("there is an Event "+reason+" about "+namespace, func() (bool, error) {
+		for _, event := range tr.eventsAbout(namespace) {
+			if event.Reason == reason {
+				found = event
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	return found
+}
+
+// Who looks for what became of a namespace finds it with kubectl.
+func TestEventsTellHowDeletionsEnd(t *testing.T) {
+	tr, orrery, kubectl := withAdministrator(t)
+
+	uid := tr.createNamespace("blue")
+	tr.deleteNamespace("blue")
+	tr.awaitGone("blue")
+	event := tr.awaitEvent("blue", "NamespaceDeleted")
+	assert.Equal(t, corev1.EventTypeNormal, event.Type)
+	assert.Equal(t, []any{"orrery", "orrery", int32(1), "Namespace", "v1", uid},
+		[]any{event.Source.Component, event.ReportingController, event.Count, event.InvolvedObject.Kind, event.InvolvedObject.APIVersion, event.InvolvedObject.UID})
+	assert.Regexp(t, `^Emptied and finalized within \d+\.\ds, in \d+ pass`, event.Message)
+
+	// One that hangs says why, once, however often it is looked at.
+	tr.createNamespace("stuck")
+	tr.createConfigMap("stuck", "held", "example.com/hold")
+	tr.deleteNamespace("stuck")
+	blocked := tr.awaitEvent("stuck", "NamespaceDeletionBlocked")
+	assert.Equal(t, corev1.EventTypeWarning, blocked.Type)
+	assert.Contains(t, blocked.Message, "example.com/hold in 1 resource instances")
+	table := kubectl("get", "events", "-n", "default")
+	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +namespace/stuck +Some resources are remaining: configmaps\. has 1 resource instances; Some content in the namespace has finalizers remaining`, table)
+	assert.Regexp(t, `Normal +NamespaceDeleted +namespace/blue +Emptied and finalized within`, table)
+	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `, kubectl("events", "-n", "default", "--for", "namespace/stuck"))
+
+	_, err := tr.client.CoreV1().ConfigMaps("stuck").Patch(tr.ctx, "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
+	tr.awaitGone("stuck")
+	tr.awaitEvent("stuck", "NamespaceDeleted")
+	assert.Len(t, tr.eventsAbout("stuck"), 2)
+
+	// The requests for an Event belong to the pass that it tells of.
+	ids := regexp.MustCompile(`"reconcile_id":"([a-z2-7]+-\d+)"`)
+	finalized := regexp.MustCompile(`.*"namespace":"blue".*"message":"namespace finalized".*`).FindString(orrery.Output())
+	posted := regexp.MustCompile(`.*"method":"POST","path":"/api/v1/namespaces/default/events".*`).FindString(orrery.Output())
+	require.NotEmpty(t, ids.FindString(finalized), finalized)
+	assert.Equal(t, ids.FindString(finalized), ids.FindString(posted))
+	orrery.Interrupt()
+	require.Equal(t, 0, orrery.AwaitExit())
+}
+
+// Many deletions at once make an Event each, and none is lost, also if the program is told to stop straight away.
+func TestEventsOfManyDeletions(t *testing.T) {
+	tr, orrery, _ := withAdministrator(t)
+	const many = 100
+	tr.sideBySide(many, func(i int) error {
+		name := fmt.Sprintf("n-%d", i)
+		_, err := tr.client.CoreV1().Namespaces().Create(tr.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if err == nil {
+			err = tr.client.CoreV1().Namespaces().Delete(tr.ctx, name, metav1.DeleteOptions{})
+		}
+		return err
+	})
+	tr.eventually("all are gone", func() (bool, error) {
+		left, err := tr.client.CoreV1().Namespaces().List(tr.ctx, metav1.ListOptions{})
+		return err == nil && len(left.Items) <= 4, err
+	})
+	orrery.Interrupt()
+	require.Equal(t, 0, orrery.AwaitExit())
+	deleted := map[string]int32{}
+	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	for _, event := range list.Items {
+		if event.Reason == "NamespaceDeleted" {
+			deleted[event.InvolvedObject.Name] += event.Count
+		}
+	}
+	assert.Len(t, deleted, many)
+	for name, count := range deleted {
+		assert.EqualValues(t, 1, count, name)
+	}
+}
+
+// The identity of the built-in controller may not write Events. Nobody is bothered with that: one request that is refused,
+// a line for those who ask for more than the news, and deletions as ever.
+func TestEventsThatAreForbiddenAreLeft(t *testing.T) {
+	onEachVacant(t, func(tr *trial, kubeconfig string) {
+		t := tr.t
+		started := time.Now()
+		orrery := runOrrery(t, kubeconfig, "-v1", "--log-format=json")
+		for i := range 3 {
+			name := fmt.Sprintf("silent-%d", i)
+			tr.createNamespace(name)
+			tr.deleteNamespace(name)
+			tr.awaitGone(name)
+		}
+		orrery.Interrupt()
+		require.Equal(t, 0, orrery.AwaitExit())
+		if tr.eventsMayBeWritten() {
+			return // the server in memory has no rights to speak of
+		}
+		asked := 0
+		for _, r := range auditedAfter(t, tr.cluster.Server, started) {
+			if r.ObjectRef.Resource == "events" && r.ObjectRef.Namespace == "default" {
+				asked++
+				assert.Equal(t, 403, r.ResponseStatus.Code, "%s", r)
+			}
+		}
+		assert.Equal(t, 1, asked)
+		assert.Equal(t, 1, strings.Count(orrery.Output(), "events are forbidden, going on without them"))
+	})
+}
+
+// eventsMayBeWritten tells whether the server let the controller write Events: the one in memory has no RBAC.
+func (tr *trial) eventsMayBeWritten() bool {
+	list, err := tr.client.CoreV1().Events("default").List(tr.ctx, metav1.ListOptions{})
+	require.NoError(tr.t, err)
+	for _, event := range list.Items {
+		if event.Reason == "NamespaceDeleted" {
+			return true
+		}
+	}
+	return false
+}
