@@ -1,0 +1,397 @@
+package queue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/queue"
+)
+
+// The suite in queuetest checks each small history of a queue as a whole, in virtual time, the order of keys included. Here
+// the queue is under load: a dozen goroutines at full speed, real time, batches, cancellation, back-offs. What happens to
+// one key depends on no other but for the order, so the histories are checked key by key, which lets them be long.
+
+// loaded is what clients call: all of a queue, or of one that is broken on purpose.
+type loaded interface {
+	queue.RateLimitingInterface[string]
+	AddAll(keys []string)
+	GetBatch(keys []string) (n int, shutdown bool)
+	DoneAll(keys []string)
+	Cancel(key string) bool
+}
+
+type call struct {
+	verb string
+	key  string // empty: it concerns every key
+}
+
+// life is the specification: one key in a work queue.
+type life struct {
+	dirty, processing bool
+	delayed           bool // AddAfter or AddRateLimited has been called, and its time has not come
+	shut              bool
+}
+
+func (l life) waits() bool { return l.dirty && !l.processing }
+
+// step returns what a call that answered yes (or no) leaves behind, and whether it may answer so.
+func (l life) step(verb string, hold, yes bool) (next life, ok bool) {
+	switch verb {
+	case "Add":
+		if !l.shut && !(hold && l.delayed) {
+			l.dirty, l.delayed = true, false
+		}
+	case "AddAfter":
+		l.delayed = l.delayed || !l.shut
+	case "(delay ends)": // of an AddAfter, unless something else has ended it
+		if l.delayed {
+			l.dirty, l.delayed = true, false
+		}
+	case "Cancel":
+		ok = yes == l.delayed
+		l.delayed = false
+		return l, ok
+	case "Get":
+		ok = l.waits()
+		l.dirty, l.processing = false, true
+		return l, ok
+	case "Get is told of the shutdown":
+		return l, l.shut && !l.waits()
+	case "Done":
+		l.processing = false
+	case "ShutDown":
+		l.shut, l.delayed = true, false
+	case "(drained)":
+		return l, l.shut && !l.dirty && !l.processing
+	}
+	return l, true
+}
+
+// specification is life for porcupine.
+func specification(hold bool) porcupine.Model {
+	return porcupine.Model{
+		Partition: byKey,
+		Init:      func() any { return life{} },
+		Step: func(state, in, out any) (bool, any) {
+			next, ok := state.(life).step(in.(call).verb, hold, out.(bool))
+			return ok, next
+		},
+		DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " = ", out) },
+	}
+}
+
+func byKey(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+	index := map[string]int{}
+	for _, op := range history {
+		if key := op.Input.(call).key; key != "" {
+			if _, known := index[key]; !known {
+				index[key] = len(parts)
+				parts = append(parts, nil)
+			}
+		}
+	}
+	for _, op := range history {
+		for key, i := range index {
+			if own := op.Input.(call).key; own == key || own == "" {
+				parts[i] = append(parts[i], op)
+			}
+		}
+	}
+	return parts
+}
+
+// storm lets many clients use a queue at once and writes down what they saw.
+type storm struct {
+	q     loaded
+	hold  bool // no delays but those of the rate limiter
+	keys  int
+	calls int // of each producer
+	clock atomic.Int64
+
+	mu      sync.Mutex
+	history []porcupine.Operation // guarded by mu
+}
+
+func (s *storm) note(client int, began int64, verb, key string, yes bool) {
+	ended := s.clock.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = append(s.history, porcupine.Operation{ClientId: client, Input: call{verb, key}, Call: began, Output: yes, Return: ended})
+}
+
+const stormClients = 6
+
+func (s *storm) run(seed uint64) {
+	var producers, workers sync.WaitGroup
+	for client := range stormClients {
+		random := rand.New(rand.NewPCG(seed, uint64(client)))
+		producers.Go(func() { s.produce(client, random) })
+		workers.Go(func() { s.work(stormClients+client, client%2 == 0) })
+	}
+	random := rand.New(rand.NewPCG(seed, 99))
+	if random.IntN(3) == 0 {
+		producers.Wait() // otherwise the end comes in the middle
+	}
+	for range random.IntN(200) {
+		runtime.Gosched()
+	}
+	began := s.clock.Add(1)
+	if random.IntN(2) == 0 {
+		s.q.ShutDown()
+		s.note(20, began, "ShutDown", "", true)
+	} else {
+		s.q.ShutDownWithDrain()
+		s.note(20, began, "ShutDown", "", true)
+		s.note(21, began, "(drained)", "", true)
+	}
+	producers.Wait()
+	workers.Wait()
+	s.endDelays()
+}
+
+// endDelays completes the history: the delay of each AddAfter ends at some time after it.
+func (s *storm) endDelays() {
+	end := s.clock.Add(1)
+	for i, op := range s.history {
+		if in := op.Input.(call); in.verb == "AddAfter" {
+			s.history = append(s.history, porcupine.Operation{
+				ClientId: 100 + i, Input: call{"(delay ends)", in.key}, Call: op.Call, Output: true, Return: end,
+			})
+		}
+	}
+}
+
+func (s *storm) produce(client int, random *rand.Rand) {
+	for range s.calls {
+		key := s.key(random)
+		began := s.clock.Add(1)
+		switch die := random.IntN(100); {
+		case die < 70:
+			s.q.Add(key)
+			s.note(client, began, "Add", key, true)
+		case die < 80:
+			keys := []string{key, s.key(random), s.key(random)}
+			s.q.AddAll(keys)
+			for i, key := range keys {
+				s.note(client+1000*i, began, "Add", key, true)
+			}
+		case die < 90:
+			s.note(client, began, "Cancel", key, s.q.Cancel(key))
+		case die < 94:
+			if s.hold {
+				s.q.AddRateLimited(key)
+			} else {
+				s.q.AddAfter(key, time.Duration(1+random.IntN(200))*time.Microsecond)
+			}
+			s.note(client, began, "AddAfter", key, true)
+		default:
+			s.q.AddAfter(key, 0)
+			s.note(client, began, "Add", key, true)
+		}
+		if random.IntN(4) == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func (s *storm) key(random *rand.Rand) string { return string('a' + rune(random.IntN(s.keys))) }
+
+func (s *storm) work(client int, batches bool) {
+	var keys [4]string
+	for {
+		began := s.clock.Add(1)
+		n, shutdown := 1, false
+		if batches {
+			n, shutdown = s.q.GetBatch(keys[:])
+		} else {
+			keys[0], shutdown = s.q.Get()
+		}
+		if shutdown {
+			s.note(client, began, "Get is told of the shutdown", "", true)
+			return
+		}
+		for i := range n {
+			s.note(client+1000*i, began, "Get", keys[i], true)
+		}
+		runtime.Gosched()
+		began = s.clock.Add(1)
+		if batches {
+			s.q.DoneAll(keys[:n])
+		} else {
+			s.q.Done(keys[0])
+		}
+		for i := range n {
+			s.note(client+1000*i, began, "Done", keys[i], true)
+		}
+	}
+}
+
+// soon is a rate limiter that lets a key wait for a moment.
+type soon struct{}
+
+func (soon) When(string) time.Duration { return 50 * time.Microsecond }
+func (soon) Forget(string)             {}
+func (soon) NumRequeues(string) int    { return 0 }
+
+func check(history []porcupine.Operation, hold bool) (porcupine.CheckResult, porcupine.LinearizationInfo) {
+	return porcupine.CheckOperationsVerbose(specification(hold), history, time.Minute)
+}
+
+func TestLinearizableUnderLoad(t *testing.T) {
+	for name, config := range map[string]queue.Config[string]{
+		"plain": {}, "back-offs that hold": {HoldBackoff: true}, "with metrics": {Name: "q", Metrics: noMetrics{}},
+		"with a trace": {Trace: &queue.Trace[string]{Added: func(queue.Event[string]) {}}}, "another order": {Order: &stack{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(60) {
+				if s, isStack := config.Order.(*stack); isStack {
+					*s = stack{}
+				}
+				s := &storm{q: queue.NewRateLimiting(soon{}, config), hold: config.HoldBackoff, keys: 5, calls: 60}
+				s.run(seed)
+				require.NoError(t, s.q.(interface{ Check() error }).Check())
+				result, info := check(s.history, s.hold)
+				if result != porcupine.Ok {
+					path := t.ArtifactDir() + "/history.html"
+					require.NoError(t, porcupine.VisualizePath(specification(s.hold), info, path))
+					require.Equal(t, porcupine.Ok, result, "history %d of %d calls, see %s", seed, len(s.history), path)
+				}
+			}
+		})
+	}
+}
+
+// stack is an order that is not that of arrival.
+type stack struct{ keys []string }
+
+func (s *stack) Push(key string) { s.keys = append(s.keys, key) }
+func (s *stack) Len() int        { return len(s.keys) }
+func (s *stack) Touch(string)    {}
+func (s *stack) Pop() string {
+	last := len(s.keys) - 1
+	key := s.keys[last]
+	s.keys = s.keys[:last]
+	return key
+}
+
+// broken is a queue with a fault.
+type broken struct {
+	*queue.RateLimitingQueue[string]
+	fault string
+	calls atomic.Int64
+
+	mu   sync.Mutex
+	held map[string]bool // guarded by mu
+	last string          // guarded by mu: what was handed out before
+}
+
+func (b *broken) now(every int64) bool { return b.calls.Add(1)%every == 0 }
+
+func (b *broken) Add(key string) {
+	b.mu.Lock()
+	held := b.held[key]
+	b.mu.Unlock()
+	switch {
+	case b.fault == "loses" && b.now(40):
+	case b.fault == "forgets what is added while a worker has it" && held:
+	default:
+		b.RateLimitingQueue.Add(key)
+	}
+}
+
+func (b *broken) AddAll(keys []string) {
+	for _, key := range keys {
+		b.Add(key)
+	}
+}
+
+func (b *broken) Get() (string, bool) {
+	if b.fault == "hands out twice" && b.now(20) {
+		b.mu.Lock()
+		last := b.last
+		b.mu.Unlock()
+		if last != "" {
+			return last, false
+		}
+	}
+	key, shutdown := b.RateLimitingQueue.Get()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held[key], b.last = true, key
+	if b.fault == "lets two workers have a key" {
+		b.RateLimitingQueue.Done(key)
+	}
+	return key, shutdown
+}
+
+func (b *broken) GetBatch(keys []string) (int, bool) {
+	var shutdown bool
+	keys[0], shutdown = b.Get()
+	return 1, shutdown
+}
+
+func (b *broken) Done(key string) {
+	b.mu.Lock()
+	b.held[key] = false
+	b.mu.Unlock()
+	b.RateLimitingQueue.Done(key)
+	if b.fault == "comes back for nothing" && b.now(30) {
+		b.RateLimitingQueue.Add(key)
+	}
+}
+
+func (b *broken) DoneAll(keys []string) {
+	for _, key := range keys {
+		b.Done(key)
+	}
+}
+
+func (b *broken) Cancel(key string) bool {
+	canceled := b.RateLimitingQueue.Cancel(key)
+	return canceled || b.fault == "cancels what is not there" && b.now(20)
+}
+
+func (b *broken) ShutDownWithDrain() {
+	if b.fault == "returns from the drain too early" {
+		b.ShutDown()
+		return
+	}
+	b.RateLimitingQueue.ShutDownWithDrain()
+}
+
+func (b *broken) ShutDown() {
+	if b.fault == "takes keys after the end" {
+		go b.RateLimitingQueue.ShutDown()
+		return
+	}
+	b.RateLimitingQueue.ShutDown()
+}
+
+// The test of the test: each of these faults is found.
+func TestBrokenQueuesAreNotLinearizable(t *testing.T) {
+	for _, fault := range []string{
+		"loses", "hands out twice", "lets two workers have a key", "forgets what is added while a worker has it",
+		"comes back for nothing", "cancels what is not there", "returns from the drain too early", "takes keys after the end",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			for seed := range uint64(500) {
+				q := &broken{RateLimitingQueue: queue.NewRateLimiting(soon{}, queue.Config[string]{}), fault: fault, held: map[string]bool{}}
+				s := &storm{q: q, keys: 3, calls: 40}
+				s.run(seed)
+				if result, _ := check(s.history, false); result == porcupine.Illegal {
+					return
+				}
+			}
+			assert.Fail(t, "no history shows the fault")
+		})
+	}
+}
