@@ -29,7 +29,7 @@ func newStream(objects, spread int) *stream {
 		for i := range objects {
 			obj := &api.PartialObjectMetadata{}
 			obj.Namespace, obj.Name = "ns", "pod-"+strconv.Itoa(i)
-			obj.ResourceVersion = strconv.Itoa(v + 1)
+			obj.ResourceVersion = "v" + strconv.Itoa(v+1) // no number, which would be no news the second time
 			s.versions[v] = append(s.versions[v], obj)
 		}
 	}

@@ -219,13 +219,21 @@ func (s *state) follow(r *rules, now time.Duration, rv string, added bool) {
 	s.idleAt = after(now, r.idle)
 }
 
+// passOver lets an event that is no news count as a sign of life, and as nothing else.
+func passOver(r *rules, s state, in input) (state, []effect) {
+	s.events++
+	s.totalStale++
+	s.idleAt = after(in.now, r.idle)
+	return s, nil
+}
+
 var markEffects = []effect{{kind: effectMark}}
 
 func mark(r *rules, s state, in input) (state, []effect) {
-	s.synthetic = false
-	if in.rv != "" {
+	if in.rv != "" && !s.oldNews(in.rv) {
 		s.lastRV = in.rv
 	}
+	s.synthetic = false
 	s.events++
 	s.totalBookmarks++
 	s.idleAt = after(in.now, r.idle)

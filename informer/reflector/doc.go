@@ -71,7 +71,8 @@
 //	    OpeningWatch --> BackingOff : OpenFailed [otherwise]
 //	    OpeningWatch --> BackingOff : IdleElapsed
 //	    OpeningWatch --> BackingOff : ResyncFailed
-//	    Watching --> Watching : Event
+//	    Watching --> Watching : Event [not newer than the position]
+//	    Watching --> Watching : Event [otherwise]
 //	    Watching --> Watching : Bookmark
 //	    Watching --> BackingOff : StreamEnded [very short, nothing came]
 //	    Watching --> BackingOff : StreamEnded [very short, only bookmarks came]
@@ -101,7 +102,9 @@
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - A watch always begins at a position, and never at one that the server has refused (410, or too large). After such a
 //     refusal the next list is a consistent read at "".
-//   - The position moves with every event and bookmark, and only after the whole state is in the store.
+//   - The position moves with every event and bookmark, never back, and only after the whole state is in the store.
+//   - An event that is not newer than the position (sent twice, or long after its time) is not applied. Versions that are
+//     no numbers are not compared. See Snapshot.Stale.
 //   - What is deleted while nobody watches is not seen as a deletion; it is missing from the next Replace. Making a
 //     notification of that is the work of the DeltaFIFO.
 //   - Objects are handed on as they came. Who receives them must treat them as immutable.

@@ -75,7 +75,7 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
 	}
-	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) {
+	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) && !r.state.oldNews(event.ResourceVersion) {
 		r.followLocked(&event)
 		return true
 	}

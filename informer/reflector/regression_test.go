@@ -360,3 +360,48 @@ func (w *channelWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
 }
 
 func (w *channelWatcher) Stop() {}
+
+// A server that falls back in its history (a watch cache that replays, a proxy that repeats) sends events that have been seen. Applied
+// as if they were news they take the store back, and bring back what is deleted, until the objects change again. client-go
+// applies them. Found by internal/chaos.
+func TestRegressionStaleEventsAreNoNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.source.Add(informertest.Namespace("kept"))
+		f.source.Add(informertest.Namespace("deleted"))
+		stop := f.run()
+		defer stop()
+		synctest.Wait()
+		before := f.source.Objects()
+		kept := f.source.Modify(informertest.Namespace("kept"))
+		f.source.Delete("deleted")
+		synctest.Wait()
+		position := f.LastSyncResourceVersion()
+
+		for _, again := range []api.WatchEvent[*api.Namespace]{
+			{Type: api.WatchAdded, Object: before["deleted"]},
+			{Type: api.WatchModified, Object: before["deleted"]},
+			{Type: api.WatchModified, Object: before["kept"]},
+			{Type: api.WatchDeleted, Object: before["kept"]},
+			{Type: api.WatchModified, Object: kept},
+		} {
+			again.ResourceVersion = again.Object.ResourceVersion
+			f.source.Send(again)
+		}
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: "1"})
+		synctest.Wait()
+		assert.Equal(t, map[string]*api.Namespace{"kept": kept}, f.store.content)
+		assert.Equal(t, position, f.LastSyncResourceVersion())
+		assert.Equal(t, 5, f.Snapshot().Stale)
+		assert.Equal(t, 2, f.Snapshot().Events)
+
+		// Versions that are no numbers say nothing about order.
+		odd := informertest.Namespace("odd")
+		odd.ResourceVersion = "a1"
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: odd, ResourceVersion: "a1"})
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchDeleted, Object: odd, ResourceVersion: "a0"})
+		synctest.Wait()
+		assert.Len(t, f.store.content, 1)
+		assert.Equal(t, 4, f.Snapshot().Events)
+	})
+}

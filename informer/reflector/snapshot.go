@@ -19,6 +19,7 @@ type Snapshot struct {
 	Lists     int // list requests, each page one
 	Watches   int // watches and streaming lists asked for
 	Events    int // changes received
+	Stale     int // changes received that were no news: their version is not newer than the position. The store was not told
 	Bookmarks int
 
 	// Failures in a row without health between them.
@@ -49,6 +50,7 @@ func (r *Reflector[T]) Snapshot() Snapshot {
 		Lists:                  s.lists,
 		Watches:                s.watches,
 		Events:                 s.totalEvents,
+		Stale:                  s.totalStale,
 		Bookmarks:              s.totalBookmarks,
 		Failures:               s.failures,
 		LastError:              s.lastErr,

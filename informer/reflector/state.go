@@ -70,7 +70,7 @@ type state struct {
 
 	// Counters for snapshots. Nothing depends on them.
 
-	rounds, lists, watches, totalEvents, totalBookmarks int
+	rounds, lists, watches, totalEvents, totalStale, totalBookmarks int
 }
 
 // newState is the state before Start.

@@ -48,7 +48,8 @@ var table = append([]transition{
 	{PhaseOpeningWatch, InputIdleElapsed, always, PhaseBackingOff, then(noteIdle, pause)},
 	{PhaseOpeningWatch, InputResyncFailed, always, PhaseBackingOff, failRound},
 
-	{PhaseWatching, InputEvent, always, PhaseWatching, apply},
+	{PhaseWatching, InputEvent, oldNews, PhaseWatching, passOver},
+	{PhaseWatching, InputEvent, otherwise, PhaseWatching, apply},
 	{PhaseWatching, InputBookmark, always, PhaseWatching, mark},
 	{PhaseWatching, InputStreamEnded, veryShort, PhaseBackingOff, failRound},
 	{PhaseWatching, InputStreamEnded, shortAndUnchanged, PhaseBackingOff, pause},
@@ -132,6 +133,8 @@ var (
 	tokenExpired = condition{"token expired", func(_ *rules, s state, in input) bool {
 		return in.cause == CauseExpired && s.token != "" && !s.whole
 	}}
+
+	oldNews = condition{"not newer than the position", func(_ *rules, s state, in input) bool { return s.oldNews(in.rv) }}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
 	// anew. One that delivered bookmarks only has a good position, but must not be re-opened in a hot loop.

@@ -133,7 +133,8 @@ func (o *ours[O, T]) SendCopy(change Change, state int, id Identity) {
 
 func (o *ours[O, T]) send(change Change, obj T) {
 	o.events <- api.WatchEvent[T]{
-		Type: api.WatchEventType(change), Object: obj, ResourceVersion: obj.GetResourceVersion(),
+		// The versions of a script come round again, and an old version would be no news: the event says none.
+		Type: api.WatchEventType(change), Object: obj,
 	}
 }
 
