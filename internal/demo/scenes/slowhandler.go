@@ -7,6 +7,7 @@ import (
 	"orrery/internal/demo/display"
 	"orrery/internal/demo/stage"
 	"orrery/internal/demo/story"
+	"orrery/wait"
 )
 
 // slowness is how long the slow handler takes for each event.
@@ -40,6 +41,7 @@ var slowHandler = Scene{
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
+			func() error { return quickOneIsDone(ctx, on) },
 			func() error {
 				on.Tell(story.Handler, "the namespace has gone, and the slow handler still has %d old events to hear of; the quick one has %d",
 					on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
@@ -54,10 +56,19 @@ func withChanges(ctx context.Context, on *stage.Stage) error {
 	return toFinalizers(ctx, on,
 		func() error { return on.LabelAll(ctx, "configmaps", "checked") },
 		func() error { return on.LabelAll(ctx, "configmaps", "approved") },
+		func() error { return quickOneIsDone(ctx, on) },
 		func() error {
 			on.Tell(story.Handler, "configmaps: %d events wait for the slow handler, %d for the quick one",
 				on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
 			return nil
 		},
 	)
+}
+
+// quickOneIsDone waits the moment that the quick handler needs for what has just come.
+func quickOneIsDone(ctx context.Context, on *stage.Stage) error {
+	const moment = 10 * time.Millisecond
+	return wait.PollUntilContextCancel(ctx, moment, false, func(context.Context) (bool, error) {
+		return on.Pending("configmaps", stage.QuickHandler) == 0, nil
+	})
 }
