@@ -6,7 +6,7 @@ package informer
 //
 // A handler cannot tell a merged history from one that happened while the watch was down, which it has to bear
 // anyway: states in between are skipped, a deletion and re-creation is an update, and an object that came and went
-// was never there.
+// was never there; if another one was there before, only its own deletion is told, with its final state unknown.
 type compactor[T any] struct {
 	events []notification[T] // the result: one entry a key, in the order of the first event of the key
 	index  map[string]int    // of the entry of a key
@@ -52,12 +52,29 @@ func merge[T any](a, b *notification[T]) notification[T] {
 		out.kind = EventUpdate
 	case existed:
 		out.kind = EventDelete
+		if isAnother(a.old, b.obj) {
+			// What has gone is an object that came after the one that the handler was told of, and never was there for it.
+			// What it has to be told is the end of its own one, which it may have kept something for by UID.
+			out.obj, out.finalStateUnknown = a.old, true
+		}
 	case exists:
 		out.kind = EventAdd
 	default:
 		out.kind = nothingHappened
 	}
 	return out
+}
+
+// isAnother tells whether two states under one key are of different objects. Objects without a UID are taken for the
+// same: there is nothing to tell them apart by.
+func isAnother[T any](told, gone T) bool {
+	type identified interface{ GetUID() string }
+	x, known := any(told).(identified)
+	if !known {
+		return false
+	}
+	y := any(gone).(identified)
+	return x.GetUID() != y.GetUID()
 }
 
 func (c *compactor[T]) result() []notification[T] {

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"orrery/restclient/api"
 )
 
 // story makes notifications of one object out of versions: "+1" an addition of version 1, "2" an update to it, "=" a
@@ -73,6 +75,43 @@ func TestCompactKeepsTheEffect(t *testing.T) {
 			assert.Equal(t, c.want, got)
 		})
 	}
+}
+
+// TestCompactTellsTheEndOfWhatWasTold: an object goes, another of its name comes and goes, while the handler is stuck. A
+// handler that keeps something by UID must hear of the first one's end; of the second one it was never told.
+func TestCompactTellsTheEndOfWhatWasTold(t *testing.T) {
+	object := func(uid, version string) *api.PartialObjectMetadata {
+		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}
+	}
+	told, changed := object("first", "1"), object("first", "2")
+	successor := object("second", "4")
+	type n = notification[*api.PartialObjectMetadata]
+	deletion := func(old, obj *api.PartialObjectMetadata) n {
+		return n{kind: EventDelete, key: "a", old: old, obj: obj}
+	}
+	update := n{kind: EventUpdate, key: "a", old: told, obj: changed}
+	creation := n{kind: EventAdd, key: "a", obj: successor}
+
+	for name, events := range map[string][]n{
+		"seen":        {update, deletion(changed, object("first", "3")), creation, deletion(successor, object("second", "5"))},
+		"after a gap": {update, {kind: EventUpdate, key: "a", old: changed, obj: successor}, deletion(successor, object("second", "5"))},
+	} {
+		got := compact([][]n{events})
+		require.Len(t, got, 1, name)
+		assert.Equal(t, EventDelete, got[0].kind, name)
+		assert.Same(t, told, got[0].obj, name)
+		assert.True(t, got[0].finalStateUnknown, name)
+
+		pipe := newCoalescingPipe[*api.PartialObjectMetadata]()
+		pipe.add(events)
+		var one n
+		require.True(t, pipe.next(&one), name)
+		assert.Same(t, told, one.obj, name)
+		assert.True(t, one.finalStateUnknown, name)
+	}
+	same := compact([][]n{{update, deletion(changed, object("first", "3"))}})
+	assert.Equal(t, "3", same[0].obj.ResourceVersion, "its own final state is known")
+	assert.False(t, same[0].finalStateUnknown)
 }
 
 func TestCompactTellsResyncsFromChanges(t *testing.T) {
