@@ -218,6 +218,21 @@ func (cp *ControlPlane) KillAPIServer() {
 	cp.logf("%s killed", APIServer)
 }
 
+// KillControllerManager ends kube-controller-manager at once, as a crash would.
+func (cp *ControlPlane) KillControllerManager() {
+	cp.process(ControllerManager).Kill()
+	cp.logf("%s killed", ControllerManager)
+}
+
+// StartControllerManager starts kube-controller-manager after [ControlPlane.KillControllerManager], and returns when its
+// controllers work. It fails when it is running.
+func (cp *ControlPlane) StartControllerManager(ctx context.Context) error {
+	if _, err := cp.launch(ControllerManager, cp.controllerManagerArgs()); err != nil {
+		return err
+	}
+	return cp.await(ctx, ControllerManager, cp.controllersReady)
+}
+
 // Stop ends all components, clients of the API server first and etcd last, and removes the directory unless the caller
 // chose it. When it returns no process and no goroutine of the control plane is left. It returns what Err returns, so
 // that a test that stops its control plane learns of a component that died in the middle. Stopping twice is harmless.

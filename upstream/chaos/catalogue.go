@@ -1,0 +1,184 @@
+package chaos
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"orrery/upstream/controlplane"
+)
+
+// fault is a kind of disturbance.
+type fault struct {
+	name    string
+	weight  int // how often it is drawn, relative to the others
+	longest time.Duration
+	places  func(*Plan) []string
+	// begin makes the fault, and returns what ends it; nil if it is over at once.
+	begin func(ctx context.Context, r *run, s Step) (end func(context.Context) error, err error)
+}
+
+// The faults. A door's fault that is on twice ends with the first of its ends: that is no problem, the other faults of
+// the plan go on.
+var catalogue []fault
+
+func init() {
+	catalogue = []fault{
+		// On the link, where there is nothing but bytes.
+		linkFault("cut", 3, time.Second, func(d *door, _ int) { d.link.Cut() }, nil),
+		linkFault("black hole", 4, 15*time.Second, func(d *door, _ int) { d.link.BlackHole(true) }, func(d *door) { d.link.BlackHole(false) }),
+		linkFault("delay", 2, 10*time.Second,
+			func(d *door, n int) { d.link.Delay(time.Duration(n)*5*time.Millisecond, 50*time.Millisecond) }, func(d *door) { d.link.Delay(0, 0) }),
+		linkFault("drip", 2, 8*time.Second, func(d *door, n int) { d.link.Drip(n * 100) }, func(d *door) { d.link.Drip(0) }),
+		linkFault("half-close", 2, time.Second, func(d *door, _ int) { d.link.HalfClose() }, nil),
+		linkFault("cut after some bytes", 2, 8*time.Second, func(d *door, n int) { d.link.CutAfter(int64(n) * 1000) }, func(d *door) { d.link.CutAfter(-1) }),
+		linkFault("corruption", 2, 6*time.Second, func(d *door, n int) { d.link.Corrupt(int64(n) * 500) }, func(d *door) { d.link.Corrupt(0) }),
+		linkFault("refused connections", 2, 8*time.Second, func(d *door, _ int) { d.link.Refuse(true); d.link.Cut() }, func(d *door) { d.link.Refuse(false) }),
+
+		// Between client and server, where requests, answers and events can be told apart.
+		refusalFault("429 with Retry-After", http.StatusTooManyRequests, 1),
+		refusalFault("429", http.StatusTooManyRequests, 0),
+		refusalFault("500", http.StatusInternalServerError, 0),
+		refusalFault("503", http.StatusServiceUnavailable, 0),
+		httpFault("slow answers", 2, func(f *httpFaults, n int) { f.slow = time.Duration(n) * 20 * time.Millisecond }, func(f *httpFaults) { f.slow = 0 }),
+		httpFault("lost answers", 3, func(f *httpFaults, n int) { f.lose = float64(n) / 150 }, func(f *httpFaults) { f.lose = 0 }),
+		httpFault("expired continue tokens", 2, func(f *httpFaults, _ int) { f.expireContinue = true }, func(f *httpFaults) { f.expireContinue = false }),
+		streamFault("bookmarks withheld", func(f *streamFaults, _ int) { f.withholdBookmarks = true }),
+		streamFault("duplicate events", func(f *streamFaults, n int) { f.duplicateEvery = 1 + n/20 }),
+		streamFault("stale events", func(f *streamFaults, n int) { f.staleEvery = 1 + n/20 }),
+		streamFault("watches that end early", func(f *streamFaults, n int) { f.endAfter = 1 + n/4 }),
+		streamFault("watches that break off", func(f *streamFaults, n int) { f.breakAfter = 1 + n/4 }),
+
+		// At the control plane.
+		serverFault("restart of kube-apiserver", 2, func(ctx context.Context, r *run, _ Step) error { return r.cluster.RestartAPIServer(ctx) }),
+		serverFault("crash of kube-apiserver", 2, func(ctx context.Context, r *run, s Step) error {
+			r.cluster.KillAPIServer()
+			pause(ctx, s.For)
+			return r.cluster.StartAPIServer(ctx)
+		}),
+		serverFault("loss of history", 2, func(ctx context.Context, r *run, _ Step) error { return r.cluster.ForgetHistory(ctx) }),
+		serverFault("compaction of etcd", 2, func(ctx context.Context, r *run, _ Step) error {
+			_, err := r.cluster.CompactEtcd(ctx)
+			return err
+		}),
+		serverFault("kube-controller-manager killed", 1, func(ctx context.Context, r *run, s Step) error {
+			r.cluster.KillControllerManager()
+			pause(ctx, s.For)
+			return r.cluster.replaceControllerManager(ctx)
+		}),
+		serverFault("kube-apiserver frozen", 1, func(ctx context.Context, r *run, s Step) error {
+			return r.cluster.freeze(ctx, controlplane.APIServer, s.For)
+		}),
+		serverFault("etcd frozen", 1, func(ctx context.Context, r *run, s Step) error {
+			return r.cluster.freeze(ctx, controlplane.Etcd, s.For)
+		}),
+		{name: "rights taken away", weight: 2, longest: 5 * time.Second, places: func(*Plan) []string { return []string{atRights} },
+			begin: func(ctx context.Context, r *run, _ Step) (func(context.Context) error, error) {
+				return r.cluster.grant, r.cluster.revoke(ctx)
+			}},
+
+		// With the processes of orrery.
+		replicaFault("killed", 3, 3*time.Second, func(ctx context.Context, p *replica, s Step) error {
+			p.kill()
+			pause(ctx, s.For)
+			return p.start()
+		}),
+		replicaFault("terminated", 2, 3*time.Second, func(ctx context.Context, p *replica, s Step) error {
+			p.terminate(ctx)
+			pause(ctx, s.For)
+			return p.start()
+		}),
+		replicaFault("frozen", 2, 12*time.Second, func(ctx context.Context, p *replica, s Step) error {
+			p.freeze(ctx, s.For)
+			return nil
+		}),
+	}
+}
+
+// faultNamed returns a kind of fault.
+func faultNamed(name string) (fault, bool) {
+	for _, f := range catalogue {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return fault{}, false
+}
+
+// doorsOf are all places that have a door, and the sum of them.
+func doorsOf(p *Plan) []string {
+	places := []string{atHTTP, atSocket, everywhere}
+	for i := range p.Replicas {
+		places = append(places, replicaName(i))
+	}
+	return places
+}
+
+func linkFault(name string, weight int, longest time.Duration, on func(*door, int), off func(*door)) fault {
+	return fault{name: name, weight: weight, longest: longest, places: doorsOf,
+		begin: func(_ context.Context, r *run, s Step) (func(context.Context) error, error) {
+			doors := r.doorsAt(s.Where)
+			for _, d := range doors {
+				on(d, s.Amount)
+			}
+			if off == nil {
+				return nil, nil
+			}
+			return func(context.Context) error {
+				for _, d := range doors {
+					off(d)
+				}
+				return nil
+			}, nil
+		}}
+}
+
+func httpFault(name string, weight int, on func(*httpFaults, int), off func(*httpFaults)) fault {
+	return linkFault(name, weight, 10*time.Second,
+		func(d *door, n int) { d.faults.change(func(f *httpFaults) { on(f, n) }) },
+		func(d *door) { d.faults.change(off) })
+}
+
+func refusalFault(name string, code, retryAfter int) fault {
+	return httpFault(name, 2, func(f *httpFaults, n int) {
+		f.refuse, f.refuseShare = refusal{code: code, retryAfter: retryAfter * (1 + n%3)}, float64(n)/100
+	}, func(f *httpFaults) { f.refuseShare = 0 })
+}
+
+func streamFault(name string, on func(*streamFaults, int)) fault {
+	return httpFault(name, 3, func(f *httpFaults, n int) { on(&f.stream, n) }, func(f *httpFaults) { f.stream = streamFaults{} })
+}
+
+// serverFault is over when do has returned. Of these only one happens at a time.
+func serverFault(name string, weight int, do func(context.Context, *run, Step) error) fault {
+	return fault{name: name, weight: weight, longest: 4 * time.Second, places: func(*Plan) []string { return []string{atServer} },
+		begin: func(ctx context.Context, r *run, s Step) (func(context.Context) error, error) {
+			r.serverMu.Lock()
+			defer r.serverMu.Unlock()
+			return nil, do(ctx, r, s)
+		}}
+}
+
+func replicaFault(name string, weight int, longest time.Duration, do func(context.Context, *replica, Step) error) fault {
+	return fault{name: name, weight: weight, longest: longest,
+		places: func(p *Plan) (places []string) {
+			for i := range p.Replicas {
+				places = append(places, replicaName(i))
+			}
+			return places
+		},
+		begin: func(ctx context.Context, r *run, s Step) (func(context.Context) error, error) {
+			p := r.replicaNamed(s.Where)
+			p.handling.Lock()
+			defer p.handling.Unlock()
+			return nil, do(ctx, p, s)
+		}}
+}
+
+// pause waits, unless the run is cut short.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

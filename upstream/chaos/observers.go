@@ -1,0 +1,182 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// observers are the informers of the run: all ways in which a collection can come (as stream or in pages, JSON or
+// protobuf, over HTTP or websocket), all ways in which an event can get to a handler.
+type observers struct {
+	clients []*restclient.Client
+	watched []watched
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
+	joined  int
+}
+
+// deliveries are the ways in which handlers are told, in turn.
+var deliveries = []informer.HandlerOptions{
+	{Delivery: informer.Batching},
+	{Delivery: informer.ChannelPair},
+	{Delivery: informer.Bounded, Capacity: 8},
+	{Delivery: informer.Coalescing},
+	{Delivery: informer.Batching, CompactAfter: 16},
+}
+
+// observe starts the informers, over http through one door and over websocket through another. They need not find a server
+// at the other end.
+func observe(overHTTP, overSocket *door) (*observers, error) {
+	o := &observers{}
+	protobuf, err := o.client(overHTTP, restclient.WatchHTTP, false)
+	if err != nil {
+		return nil, err
+	}
+	text, err := o.client(overHTTP, restclient.WatchHTTP, true)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := o.client(overSocket, restclient.WatchWebSocket, false)
+	if err != nil {
+		return nil, err
+	}
+	const minute = time.Minute
+	o.watched = []watched{
+		watch("namespaces", restclient.Typed[*api.Namespace](text, api.NamespacesResource, ""), informer.Config[*api.Namespace]{ResyncPeriod: 20 * time.Second}),
+		watch("namespaces over websocket", restclient.Metadata(socket, api.NamespacesResource, ""), informer.Config[*api.PartialObjectMetadata]{}),
+		watch("configmaps in protobuf", restclient.Metadata(protobuf, resourceOf("configmaps"), ""), informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: minute}),
+		watch("configmaps in pages", restclient.Metadata(text, resourceOf("configmaps"), ""), paged[*api.PartialObjectMetadata]()),
+		watch("configmaps over websocket", restclient.Dynamic(socket, resourceOf("configmaps"), ""), informer.Config[*api.Unstructured]{}),
+		watch("secrets in protobuf and pages", restclient.Metadata(protobuf, resourceOf("secrets"), ""), paged[*api.PartialObjectMetadata]()),
+		watch("widgets", restclient.Dynamic(text, resourceOf("widgets"), ""), informer.Config[*api.Unstructured]{}),
+		watch("gears, which come and go", restclient.Metadata(protobuf, resourceOf("gears"), ""), informer.Config[*api.PartialObjectMetadata]{}),
+		watch("gears over websocket", restclient.Dynamic(socket, resourceOf("gears"), ""), paged[*api.Unstructured]()),
+	}
+	for range deliveries {
+		if err := o.join(); err != nil {
+			return nil, err
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	o.stop = stop
+	for _, w := range o.watched {
+		o.ended.Go(func() { _ = w.run(ctx) })
+	}
+	return o, nil
+}
+
+// paged lists in pages of seven, and never as a stream.
+func paged[T observed]() informer.Config[T] {
+	return informer.Config[T]{Reflector: reflector.Config[T]{PageSize: 7, DisableWatchList: true}}
+}
+
+func resourceOf(name string) api.GroupVersionResource {
+	switch name {
+	case "widgets", "gears":
+		return api.GroupVersionResource{Group: widgets.Group, Version: widgets.Version, Resource: name}
+	}
+	return api.GroupVersionResource{Version: "v1", Resource: name}
+}
+
+func (o *observers) client(d *door, transport restclient.WatchTransport, jsonOnly bool) (*restclient.Client, error) {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: d.kubeconfig})
+	if err != nil {
+		return nil, fmt.Errorf("informers: %w", err)
+	}
+	config.WatchTransport = transport
+	config.DisableProtobuf = jsonOnly
+	config.MaxRetryAfter = 10 * time.Second
+	client, err := restclient.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("informers: %w", err)
+	}
+	o.clients = append(o.clients, client)
+	return client, nil
+}
+
+// join adds a handler to each informer. Some are slow.
+func (o *observers) join() error {
+	options, slow := deliveries[o.joined%len(deliveries)], time.Duration(0)
+	if o.joined%2 == 1 {
+		slow = 2 * time.Millisecond
+	}
+	o.joined++
+	for _, w := range o.watched {
+		if err := w.join(options, slow); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave removes from each informer the handler that joined last.
+func (o *observers) leave(ctx context.Context) error {
+	for _, w := range o.watched {
+		if err := w.leave(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end stops the informers and returns what is left of them that should not be.
+func (o *observers) end() []string {
+	o.stop()
+	o.ended.Wait()
+	var found []string
+	for _, c := range o.clients {
+		c.Close()
+		if shot := c.Snapshot(); shot.Watches != 0 || shot.InFlight != 0 {
+			found = append(found, fmt.Sprintf("informers have ended, and %d watches and %d requests are still open", shot.Watches, shot.InFlight))
+		}
+	}
+	for _, stack := range goroutinesOf("orrery/informer", "orrery/deltafifo", "orrery/restclient") {
+		found = append(found, "informers have ended, and this goroutine is left:\n"+stack)
+	}
+	return found
+}
+
+// goroutinesOf returns the stacks in which one of the packages occurs. A goroutine may need a moment for its last
+// instructions after somebody has been told of its end.
+func goroutinesOf(packages ...string) (found []string) {
+	for range 100 {
+		if found = stacksWith(packages); len(found) == 0 {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return found
+}
+
+func stacksWith(packages []string) (found []string) {
+	buffer := make([]byte, 8<<20)
+	buffer = buffer[:runtime.Stack(buffer, true)]
+	for _, stack := range strings.Split(string(buffer), "\n\n") {
+		for _, p := range packages {
+			if strings.Contains(stack, p) && !strings.Contains(stack, "stacksWith") {
+				found = append(found, stack)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// counts are the events and tombstones that all handlers were told.
+func (o *observers) counts() (events, tombstones int) {
+	for _, w := range o.watched {
+		e, t := w.counts()
+		events, tombstones = events+e, tombstones+t
+	}
+	return events, tombstones
+}

@@ -1,0 +1,302 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// quiet lets everything come to rest and compares. The faults are over; nobody writes. It returns what does not hold.
+func (r *run) quiet(ctx context.Context) ([]string, error) {
+	r.writers.hold()
+	defer r.writers.release()
+	began := time.Now()
+	if err := r.cluster.eventually(ctx, "the API server answers", func(ctx context.Context) error {
+		_, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{Limit: 1})
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := r.cluster.define(ctx, gears); err != nil {
+		return nil, err
+	}
+	if err := r.cluster.grant(ctx); err != nil {
+		return nil, err
+	}
+	for _, check := range []func(context.Context) ([]string, error){
+		r.checkHeld, r.letGo, r.checkGone, r.checkContent, r.checkInformers, r.checkReplicas,
+	} {
+		if found, err := check(ctx); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	if found := r.violations(); len(found) > 0 {
+		return found, nil
+	}
+	seen, _ := r.guard.found()
+	events, tombstones := r.observers.counts()
+	r.note("quiet after %.1f s: %d writes, %d namespaces finalized, %d events (%d tombstones), all equal",
+		time.Since(began).Seconds(), r.writers.writes.Load(), seen, events, tombstones)
+	return nil, nil
+}
+
+// settle repeats a check until it finds nothing, for as long as the run is patient. What it finds then is returned.
+func (r *run) settle(ctx context.Context, check func(context.Context) ([]string, error)) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var found []string
+	for {
+		now, err := check(ctx)
+		switch {
+		case err == nil && len(now) == 0:
+			return nil, nil
+		case err == nil:
+			found = now
+		case ctx.Err() == nil:
+			found = []string{err.Error()}
+		}
+		if cpErr := r.cluster.Err(); cpErr != nil {
+			return found, cpErr
+		}
+		pause(ctx, 200*time.Millisecond)
+		if ctx.Err() != nil {
+			return label(fmt.Sprintf("after %v of quiet: ", patience), found), nil
+		}
+	}
+}
+
+// checkHeld waits until the only namespaces that are being deleted are those in which a finalizer holds something, and
+// until these say so.
+func (r *run) checkHeld(ctx context.Context) ([]string, error) {
+	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			namespace := &list.Items[i]
+			if namespace.GetDeletionTimestamp() == nil {
+				continue
+			}
+			problems, err := r.problemsOf(ctx, namespace)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, problems...)
+		}
+		return found, nil
+	})
+}
+
+// problemsOf tells what is wrong with a namespace that is being deleted and is still there. Pods go first: while one is
+// held, nothing else is deleted.
+func (r *run) problemsOf(ctx context.Context, namespace *unstructured.Unstructured) (found []string, err error) {
+	held, heldPods := 0, 0
+	for _, gvr := range contentTypes { // pods are the first of them
+		list, err := r.cluster.client.Resource(gvr).Namespace(namespace.GetName()).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			if apierrors.IsNotFound(err) {
+				continue
+			}
+			return nil, err
+		}
+		for _, item := range list.Items {
+			if slices.Contains(item.GetFinalizers(), holdFinalizer) && item.GetDeletionTimestamp() != nil {
+				held++
+				if gvr == pods {
+					heldPods++
+				}
+				continue
+			}
+			if heldPods > 0 && gvr != pods {
+				continue
+			}
+			found = append(found, fmt.Sprintf("namespace %s is being deleted, and %s/%s is in it though nothing holds it", namespace.GetName(), gvr.Resource, item.GetName()))
+		}
+	}
+	if held == 0 {
+		return append(found, fmt.Sprintf("namespace %s is being deleted and is still there, though nothing is in it: %s", namespace.GetName(), conditionsOf(namespace))), nil
+	}
+	for _, want := range []corev1.NamespaceConditionType{corev1.NamespaceContentRemaining, corev1.NamespaceFinalizersRemaining} {
+		if !hasCondition(namespace, want) {
+			found = append(found, fmt.Sprintf("namespace %s is held by %d objects, and its condition %s is not true: %s", namespace.GetName(), held, want, conditionsOf(namespace)))
+		}
+	}
+	return found, nil
+}
+
+func typedNamespace(object *unstructured.Unstructured) *corev1.Namespace {
+	namespace := &corev1.Namespace{}
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, namespace)
+	return namespace
+}
+
+func hasCondition(object *unstructured.Unstructured, kind corev1.NamespaceConditionType) bool {
+	return slices.ContainsFunc(typedNamespace(object).Status.Conditions, func(c corev1.NamespaceCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+}
+
+func conditionsOf(object *unstructured.Unstructured) string {
+	var text []string
+	for _, c := range typedNamespace(object).Status.Conditions {
+		text = append(text, fmt.Sprintf("%s=%s (%s)", c.Type, c.Status, c.Message))
+	}
+	return strings.Join(text, "; ")
+}
+
+// letGo takes the finalizers off that hold something in namespaces that are being deleted.
+func (r *run) letGo(ctx context.Context) ([]string, error) {
+	return nil, r.cluster.eventually(ctx, "nothing is held", func(ctx context.Context) error {
+		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if list.Items[i].GetDeletionTimestamp() == nil {
+				continue
+			}
+			if err := r.cluster.letGo(ctx, list.Items[i].GetName()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkGone waits until no namespace is being deleted.
+func (r *run) checkGone(ctx context.Context) ([]string, error) {
+	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+		list, err := r.cluster.client.Resource(namespaces).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			if namespace := &list.Items[i]; namespace.GetDeletionTimestamp() != nil {
+				found = append(found, fmt.Sprintf("namespace %s is being deleted and is still there: %s", namespace.GetName(), conditionsOf(namespace)))
+			}
+		}
+		return found, nil
+	})
+}
+
+// checkContent looks for objects whose namespace has gone: those that are in no namespace, and those that were made for
+// another one of the same name.
+func (r *run) checkContent(ctx context.Context) (found []string, err error) {
+	present, err := r.cluster.identities(ctx, namespaces)
+	if err != nil {
+		return nil, err
+	}
+	for _, gvr := range contentTypes {
+		list, err := r.cluster.client.Resource(gvr).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range list.Items {
+			found = append(found, orphan(gvr, &item, present)...)
+		}
+	}
+	return found, nil
+}
+
+func orphan(gvr schema.GroupVersionResource, item *unstructured.Unstructured, present map[string]identity) []string {
+	namespace, exists := present[item.GetNamespace()]
+	owner := item.GetLabels()[ownerLabel]
+	switch {
+	case !exists:
+		return []string{fmt.Sprintf("%s %s/%s is there, its namespace is not", gvr.Resource, item.GetNamespace(), item.GetName())}
+	case owner != "" && owner != namespace.uid:
+		return []string{fmt.Sprintf("%s %s/%s was made for the namespace with uid %s, which has gone; now that one has uid %s",
+			gvr.Resource, item.GetNamespace(), item.GetName(), owner, namespace.uid)}
+	}
+	return nil
+}
+
+// checkInformers waits until every store and every history equals the server.
+func (r *run) checkInformers(ctx context.Context) ([]string, error) {
+	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
+		wanted := map[schema.GroupVersionResource]map[string]identity{}
+		for _, w := range r.observers.watched {
+			gvr := w.resource()
+			if wanted[gvr] == nil {
+				if wanted[gvr], err = r.cluster.identities(ctx, gvr); err != nil {
+					return nil, err
+				}
+			}
+			found = append(found, w.compare(wanted[gvr])...)
+		}
+		return found, nil
+	})
+}
+
+// checkReplicas waits until every replica runs and has come to rest.
+func (r *run) checkReplicas(ctx context.Context) ([]string, error) {
+	return r.settle(ctx, func(context.Context) (found []string, err error) {
+		for _, p := range r.replicas {
+			found = append(found, p.healthy()...)
+		}
+		return found, nil
+	})
+}
+
+// violations are what no time repairs.
+func (r *run) violations() []string {
+	_, found := r.guard.found()
+	if r.observers != nil {
+		for _, w := range r.observers.watched {
+			found = append(found, w.faults()...)
+		}
+	}
+	for _, p := range r.replicas {
+		found = append(found, p.faults()...)
+	}
+	return found
+}
+
+// endSubjects ends everything that was observed, and checks that nothing is left.
+func (r *run) endSubjects(ctx context.Context) (found []string) {
+	if r.plan.DarkEnd {
+		r.note("the subjects end while nothing answers")
+		for _, d := range r.doors {
+			d.link.BlackHole(true)
+		}
+	}
+	for _, p := range r.replicas {
+		p.end(ctx)
+	}
+	ended := make(chan []string)
+	go func() { ended <- r.observers.end() }()
+	select {
+	case left := <-ended:
+		found = append(found, left...)
+	case <-time.After(mostPatience):
+		return append(found, fmt.Sprintf("informers do not end in %v:\n%s", mostPatience, strings.Join(stacksWith([]string{"orrery/informer"}), "\n\n")))
+	}
+	for name, d := range r.doors {
+		if name == atHTTP || name == atSocket {
+			found = append(found, openConnections(d)...)
+		}
+	}
+	return found
+}
+
+// openConnections describes connections through a door whose user has gone. The door may need a moment to notice.
+func openConnections(d *door) []string {
+	d.heal()
+	for range 100 {
+		if d.link.Snapshot().Open == 0 {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return []string{fmt.Sprintf("%s have ended, and %d connections are open", d.name, d.link.Snapshot().Open)}
+}

@@ -1,0 +1,108 @@
+package chaos
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rewriter passes HTTP requests on to the API server as a certain user, and has faults.
+type rewriter struct {
+	faults    *httpFaults
+	guard     *guard // looks at each finalization; may be nil
+	proxy     *httputil.ReverseProxy
+	transport *http.Transport
+}
+
+// errLost is why an answer does not arrive.
+var errLost = errors.New("the answer was lost")
+
+func newRewriter(server *url.URL, identity *tls.Config, faults *httpFaults, guard *guard) *rewriter {
+	r := &rewriter{faults: faults, guard: guard}
+	r.transport = &http.Transport{TLSClientConfig: identity, ForceAttemptHTTP2: true, DisableCompression: true}
+	r.proxy = &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(server)
+			p.Out.Host = server.Host
+		},
+		Transport:      r.transport,
+		FlushInterval:  -1, // events are passed on as they come
+		ModifyResponse: r.modify,
+		// A server that is not there is a connection that breaks, as it would be without anybody in between.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     log.New(io.Discard, "", 0),
+	}
+	return r
+}
+
+func (r *rewriter) close() { r.transport.CloseIdleConnections() }
+
+func (r *rewriter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if delay := r.faults.delay(); delay > 0 {
+		r.faults.hit()
+		select {
+		case <-time.After(delay):
+		case <-request.Context().Done():
+			return
+		}
+	}
+	if refused, yes := r.faults.refusal(); yes {
+		refuse(w, refused)
+		return
+	}
+	if request.URL.Query().Get("continue") != "" && r.faults.expires() {
+		refuse(w, refusal{code: http.StatusGone})
+		return
+	}
+	if r.guard != nil {
+		r.guard.look(request)
+	}
+	r.proxy.ServeHTTP(w, request)
+}
+
+// modify does to an answer of the server what the faults say.
+func (r *rewriter) modify(response *http.Response) error {
+	query := response.Request.URL.Query()
+	switch watch := query.Get("watch"); {
+	case response.StatusCode == http.StatusSwitchingProtocols:
+		response.Body = newRewrittenStream(response.Body, readSocketFrame, true, initialEvents(query), r.faults)
+	case response.StatusCode == http.StatusOK && (watch == "true" || watch == "1"):
+		response.Body = newRewrittenStream(response.Body, framingOf(response.Header.Get("Content-Type")), false, initialEvents(query), r.faults)
+	case watch == "" && r.faults.loses():
+		_, _ = io.Copy(io.Discard, response.Body) // the server is done with it
+		return errLost
+	}
+	return nil
+}
+
+func initialEvents(query url.Values) bool { return query.Get("sendInitialEvents") == "true" }
+
+// The reasons that API servers give.
+var reasons = map[int]string{
+	http.StatusTooManyRequests:     "TooManyRequests",
+	http.StatusInternalServerError: "InternalError",
+	http.StatusServiceUnavailable:  "ServiceUnavailable",
+	http.StatusGone:                "Expired",
+}
+
+// refuse answers as an API server does that refuses.
+func refuse(w http.ResponseWriter, r refusal) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(r.retryAfter))
+	}
+	w.WriteHeader(r.code)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": r.code, "reason": reasons[r.code],
+		"message": fmt.Sprintf("chaos: %s", strings.ToLower(http.StatusText(r.code))),
+	})
+}

@@ -1,0 +1,97 @@
+package chaos
+
+import (
+	"bufio"
+	"io"
+)
+
+// remembered is how many messages of a stream may come again.
+const remembered = 32
+
+// rewrittenStream is the body of a watch, with what a door does to its messages. It is read by one goroutine.
+type rewrittenStream struct {
+	io.ReadCloser // the body
+	in            *bufio.Reader
+	framing       framing
+	socket        bool
+	faults        *httpFaults
+
+	pending []byte   // what is to be read next
+	failed  error    // what comes after that
+	old     [][]byte // changes that were passed on, at most so many as are remembered
+	begun   bool     // the initial events are over, if there are any: from now on a change may come again late
+	changes int
+}
+
+// newRewrittenStream rewrites body. With initial the watch begins with all objects, in no order.
+func newRewrittenStream(body io.ReadCloser, framing framing, socket, initial bool, faults *httpFaults) *rewrittenStream {
+	return &rewrittenStream{
+		ReadCloser: body, in: bufio.NewReaderSize(body, 64<<10), framing: framing, socket: socket, faults: faults, begun: !initial,
+	}
+}
+
+func (s *rewrittenStream) Read(p []byte) (int, error) {
+	for len(s.pending) == 0 {
+		if s.failed != nil {
+			return 0, s.failed
+		}
+		s.fill()
+	}
+	n := copy(p, s.pending)
+	s.pending = s.pending[n:]
+	return n, nil
+}
+
+// Write is for websockets, whose body goes both ways.
+func (s *rewrittenStream) Write(p []byte) (int, error) {
+	return s.ReadCloser.(io.Writer).Write(p)
+}
+
+// fill takes the next message and decides what becomes of it.
+func (s *rewrittenStream) fill() {
+	frame, err := s.framing(s.in)
+	if err != nil {
+		s.pending, s.failed = frame, err
+		return
+	}
+	faults, number := s.faults.streams()
+	switch kind := kindOf(frame); {
+	case s.socket && isSocketControl(frame):
+		s.pending = frame
+	case kind == changeFrame:
+		s.fillChange(frame, faults, number)
+	case kind == bookmarkFrame && faults.withholdBookmarks:
+		s.faults.hit()
+	default:
+		s.begun = s.begun || kind == initialEventsEndFrame
+		s.pending = frame
+	}
+}
+
+func (s *rewrittenStream) fillChange(frame []byte, faults streamFaults, number int) {
+	s.changes++
+	due := func(every int) bool { return every > 0 && s.changes%every == 0 }
+	s.pending = append(s.pending[:0:0], frame...)
+	if due(faults.duplicateEvery) {
+		s.pending = append(s.pending, frame...)
+		s.faults.hit()
+	}
+	if s.begun && due(faults.staleEvery) && len(s.old) > 0 {
+		s.pending = append(s.pending, s.old[number%len(s.old)]...)
+		s.faults.hit()
+	}
+	if s.begun {
+		if len(s.old) == remembered {
+			s.old = s.old[1:]
+		}
+		s.old = append(s.old, frame)
+	}
+	switch {
+	case due(faults.breakAfter):
+		s.pending, s.failed = s.pending[:len(s.pending)-len(frame)/2], io.ErrUnexpectedEOF
+		s.faults.hit()
+	case due(faults.endAfter):
+		s.failed = io.EOF
+		s.faults.hit()
+	}
+}

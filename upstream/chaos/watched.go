@@ -1,0 +1,181 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/restclient"
+)
+
+// observed is what an informer of the run holds.
+type observed interface {
+	informer.Object
+	GetUID() string
+}
+
+// watched is an informer of any type, with its handlers.
+type watched interface {
+	name() string
+	resource() schema.GroupVersionResource
+	// join adds a handler.
+	join(options informer.HandlerOptions, slow time.Duration) error
+	// leave removes the handler that joined last and waits until it has gone.
+	leave(ctx context.Context) error
+	// compare describes what differs from the server: in the store and in what each handler was told.
+	compare(want map[string]identity) []string
+	// faults describes what was wrong at any time.
+	faults() []string
+	snapshot() informer.Snapshot
+	counts() (events, tombstones int)
+	run(ctx context.Context) error
+}
+
+// handler is one of a watched informer.
+type handler struct {
+	name         string
+	history      *history
+	registration *informer.Registration
+	left         bool
+}
+
+// watching is a watched informer of objects of type T.
+type watching[T observed] struct {
+	shared *informer.SharedIndexInformer[T]
+	gvr    schema.GroupVersionResource
+
+	mu       sync.Mutex // guards the field below
+	handlers []*handler
+}
+
+// watch makes an informer of a resource. Back-off is shorter than usual, so that what the end of a fault brings comes soon.
+func watch[T observed](name string, resource *restclient.Resource[T], config informer.Config[T]) watched {
+	gvr := resource.GroupVersionResource()
+	config.Name = name
+	config.Reflector.Backoff = reflector.BackoffConfig{Max: longestBackOff}
+	return &watching[T]{
+		shared: informer.NewSharedIndexInformer(resource, config),
+		gvr:    schema.GroupVersionResource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource},
+	}
+}
+
+// longestBackOff of informers that are observed, without the jitter that doubles it.
+const longestBackOff = 4 * time.Second
+
+func (w *watching[T]) name() string                          { return w.shared.Name() }
+func (w *watching[T]) resource() schema.GroupVersionResource { return w.gvr }
+func (w *watching[T]) snapshot() informer.Snapshot           { return w.shared.Snapshot() }
+func (w *watching[T]) run(ctx context.Context) error         { return w.shared.Run(ctx) }
+
+func (w *watching[T]) join(options informer.HandlerOptions, slow time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	options.Name = fmt.Sprintf("%d (%v)", len(w.handlers), options.Delivery)
+	h := &handler{name: options.Name, history: newHistory()}
+	tell := func(t told) {
+		h.history.enter()
+		defer h.history.leave()
+		t.at = time.Now()
+		h.history.hear(t)
+		if slow > 0 {
+			time.Sleep(slow)
+		}
+	}
+	var err error
+	h.registration, err = w.shared.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[T]{
+		AddFunc: func(obj T, _ bool) { tell(told{kind: "add", key: keyOf(obj), new: identityOf(obj)}) },
+		UpdateFunc: func(old, obj T) {
+			tell(told{kind: "update", key: keyOf(obj), old: identityOf(old), new: identityOf(obj)})
+		},
+		DeleteFunc: func(d informer.DeletedObject[T]) {
+			tell(told{kind: "delete", key: d.Key, old: identityOf(d.Object), unknown: d.FinalStateUnknown})
+		},
+	}, options)
+	if err != nil {
+		return fmt.Errorf("%s: add a handler: %w", w.name(), err)
+	}
+	w.handlers = append(w.handlers, h)
+	return nil
+}
+
+func (w *watching[T]) leave(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.handlers[len(w.handlers)-1]
+	h.left = true
+	if err := w.shared.ShutDownEventHandler(ctx, h.registration); err != nil {
+		return fmt.Errorf("%s: remove handler %s: %w", w.name(), h.name, err)
+	}
+	return nil
+}
+
+func keyOf(obj informer.Object) string {
+	key, _ := informer.MetaNamespaceKeyFunc(obj)
+	return key
+}
+
+func identityOf(obj observed) identity { return identity{obj.GetUID(), obj.GetResourceVersion()} }
+
+func (w *watching[T]) compare(want map[string]identity) []string {
+	have := map[string]identity{}
+	for _, obj := range w.shared.GetIndexer().List() {
+		have[keyOf(obj)] = identityOf(obj)
+	}
+	found := label(w.name()+", store: ", differences(have, want))
+	for _, h := range w.present() {
+		found = append(found, label(fmt.Sprintf("%s, handler %s: ", w.name(), h.name), h.history.compare(want))...)
+		if !h.registration.HasSynced() {
+			found = append(found, fmt.Sprintf("%s, handler %s: has not synced", w.name(), h.name))
+		}
+	}
+	return found
+}
+
+// present are the handlers that have not left.
+func (w *watching[T]) present() []*handler {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.handlers), func(h *handler) bool { return h.left })
+}
+
+func (w *watching[T]) all() []*handler {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.handlers)
+}
+
+func (w *watching[T]) faults() []string {
+	var found []string
+	for _, h := range w.all() {
+		found = append(found, label(fmt.Sprintf("%s, handler %s: ", w.name(), h.name), h.history.faults())...)
+	}
+	shot := w.snapshot()
+	if shot.ProcessErrors > 0 {
+		found = append(found, fmt.Sprintf("%s: %d events were not applied: %v", w.name(), shot.ProcessErrors, shot.LastProcessError))
+	}
+	if shot.Reflector.StoreErrors > 0 {
+		found = append(found, fmt.Sprintf("%s: %d events were not stored: %v", w.name(), shot.Reflector.StoreErrors, shot.Reflector.LastStoreError))
+	}
+	return found
+}
+
+func (w *watching[T]) counts() (events, tombstones int) {
+	for _, h := range w.all() {
+		e, t := h.history.counts()
+		events, tombstones = events+e, tombstones+t
+	}
+	return events, tombstones
+}
+
+func label(prefix string, lines []string) []string {
+	for i := range lines {
+		lines[i] = prefix + lines[i]
+	}
+	return lines
+}
