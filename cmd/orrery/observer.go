@@ -43,7 +43,7 @@ func startObserver(options observerOptions, logger *logs.Logger) (*observer, err
 	o := &observer{metrics: metrics.New(version)}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
-		Metrics:   o.metrics,
+		Metrics:   o.metrics.WriteText,
 		Profiling: options.profiling,
 	})
 	if err != nil && options.explicit() {

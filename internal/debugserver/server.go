@@ -87,7 +87,7 @@ func (s *Server) handler(config Config) http.Handler {
 		s.pages = append(s.pages, page{path: path, about: about})
 	}
 	if config.Metrics != nil {
-		add("/metrics", "metrics, for Prometheus", limited(metricsHandler{config.Metrics}))
+		add("/metrics", "metrics, for Prometheus", limited(metricsHandler(config.Metrics)))
 	}
 	add("/livez", "does the process work? (?verbose, ?exclude=CHECK)", s.live)
 	add("/readyz", "does it know the cluster? (?verbose, ?exclude=CHECK)", s.ready)

@@ -6,8 +6,8 @@ import (
 	"orrery/queue"
 )
 
-// Definitions returns every metric of this package, sorted by name. docs/observing.md has the same table; a test compares
-// the two. What the Go runtime and the process tell (go_..., process_...) is the library's own.
+// Definitions returns every metric, sorted by name. docs/observing.md has the same table; a test compares
+// the two.
 func Definitions() []Definition {
 	sorted := make([]Definition, 0, len(catalogue))
 	for _, d := range catalogue {

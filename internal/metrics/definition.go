@@ -1,14 +1,15 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import "orrery/internal/metrics/exposition"
 
 // Kind is what a metric does over time.
-type Kind string
+type Kind = exposition.Kind
 
+// The kinds of metrics.
 const (
-	Counter   Kind = "counter"   // only rises, until the process starts again
-	Gauge     Kind = "gauge"     // how things are
-	Histogram Kind = "histogram" // counts observations by size
+	Counter   = exposition.CounterKind
+	Gauge     = exposition.GaugeKind
+	Histogram = exposition.HistogramKind
 )
 
 // Definition is what there is to know about a metric before it has a value.
@@ -25,19 +26,6 @@ type Definition struct {
 	Kubernetes bool
 }
 
-// desc is the definition as Prometheus has it.
-func (d *Definition) desc() *prometheus.Desc {
-	return prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
-}
-
-func (d *Definition) counters() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
-}
-
-func (d *Definition) gauges() *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help}, d.Labels)
-}
-
-func (d *Definition) histograms() *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}, d.Labels)
+func (d *Definition) desc() exposition.Desc {
+	return exposition.Desc{Name: d.Name, Kind: d.Kind, Help: d.Help, Labels: d.Labels, Buckets: d.Buckets}
 }

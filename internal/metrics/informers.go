@@ -1,14 +1,15 @@
 package metrics
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/internal/metrics/exposition"
 )
 
 // InformerID is how Kubernetes' metrics name an informer.
@@ -22,11 +23,17 @@ func (id InformerID) labels() []string { return []string{id.Name, id.Group, id.V
 // informers are the metrics of informers. What their snapshots tell is read when the metrics are: it costs an event
 // nothing.
 type informers struct {
-	processing *prometheus.HistogramVec
-	descs      map[*Definition]*prometheus.Desc
+	processing *exposition.Vec[exposition.Histogram]
 
 	mu      sync.Mutex
-	watched []*watchedInformer // guarded by mu
+	watched []*watchedInformer        // guarded by mu
+	read    map[*Definition][]reading // guarded by mu; as of the last reading
+}
+
+// reading is one value of a metric.
+type reading struct {
+	value  float64
+	labels []string
 }
 
 // watchedInformer is one informer.
@@ -49,15 +56,17 @@ var fromSnapshots = []*Definition{
 	listenerBacklog, listenerPeak, listenerHandled, listenerMerged, listenerPanics, listenerBlocked, listenerStalled,
 }
 
-func newInformers(registry *prometheus.Registry) *informers {
-	i := &informers{
-		processing: register(registry, informerProcessing.histograms()),
-		descs:      map[*Definition]*prometheus.Desc{},
-	}
+func newInformers(registry *exposition.Registry, before *onGather) *informers {
+	i := &informers{processing: registry.Histograms(informerProcessing.desc())}
 	for _, definition := range fromSnapshots {
-		i.descs[definition] = definition.desc()
+		registry.Func(definition.desc(), func(put func(float64, ...string)) {
+			for _, r := range i.of(definition) {
+				put(r.value, r.labels...)
+			}
+		})
 	}
-	return register(registry, i)
+	before.add(i.readAll)
+	return i
 }
 
 // Informer has the metrics show what the snapshots of an informer tell.
@@ -69,7 +78,7 @@ func (m *Metrics) Informer(id InformerID, snapshot func() informer.Snapshot) {
 
 // FIFO returns hooks for the DeltaFIFO of an informer. They are for one FIFO, which has one consumer.
 func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
-	latency := m.informers.processing.WithLabelValues(id.labels()...)
+	latency := m.informers.processing.With(id.labels()...)
 	var popped time.Time // belongs to the consumer
 	return &deltafifo.Trace[T]{
 		Popped:    func(string, deltafifo.Deltas[T], bool, int) { popped = time.Now() },
@@ -77,31 +86,26 @@ func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
 	}
 }
 
-// Describe is of prometheus.Collector.
-func (i *informers) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range i.descs {
-		descs <- desc
-	}
-}
-
-// Collect is of prometheus.Collector.
-func (i *informers) Collect(values chan<- prometheus.Metric) {
+func (i *informers) of(definition *Definition) []reading {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	return i.read[definition]
+}
+
+// readAll takes one snapshot of each informer, so that what is written of it is of one moment.
+func (i *informers) readAll() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.read = map[*Definition][]reading{}
 	for _, w := range i.watched {
-		i.collect(w, values)
+		w.read(func(definition *Definition, value float64, labels ...string) {
+			i.read[definition] = append(i.read[definition], reading{value: value, labels: labels})
+		})
 	}
 }
 
-func (i *informers) collect(w *watchedInformer, values chan<- prometheus.Metric) {
+func (w *watchedInformer) read(put func(definition *Definition, value float64, labels ...string)) {
 	s := w.snapshot()
-	put := func(definition *Definition, value float64, labels ...string) {
-		kind := prometheus.GaugeValue
-		if definition.Kind == Counter {
-			kind = prometheus.CounterValue
-		}
-		values <- prometheus.MustNewConstMetric(i.descs[definition], kind, value, labels...)
-	}
 	put(informerQueued, float64(s.Queued), w.id.labels()...)
 	if version, ok := shortVersion(s.Reflector.ResourceVersion); ok {
 		put(informerVersion, version, w.id.labels()...)
@@ -117,7 +121,8 @@ func (i *informers) collect(w *watchedInformer, values chan<- prometheus.Metric)
 	put(reflectorFailures, float64(s.Reflector.Failures), s.Name)
 
 	now := time.Now()
-	for name, h := range w.named(s.Handlers) {
+	for i, name := range w.named(s.Handlers) {
+		h := s.Handlers[i]
 		put(listenerBacklog, float64(h.Pending), s.Name, name)
 		put(listenerPeak, float64(h.PeakPending), s.Name, name)
 		put(listenerHandled, float64(h.Handled), s.Name, name)
@@ -128,23 +133,19 @@ func (i *informers) collect(w *watchedInformer, values chan<- prometheus.Metric)
 	}
 }
 
-// named returns the handlers by names that differ: two of the same name would be the same metric.
-func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) map[string]informer.HandlerSnapshot {
-	names := make(map[string]informer.HandlerSnapshot, len(handlers))
-	there := make(map[uint64]bool, len(handlers))
+// named returns names for the handlers that differ: two of the same name would be the same metric.
+func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
+	var names []string
+	there := map[uint64]bool{}
 	for _, h := range handlers {
 		there[h.ID] = true
 		name := h.Handler
-		if _, taken := names[name]; taken {
+		if slices.Contains(names, name) {
 			name += " " + strconv.FormatUint(h.ID, 10)
 		}
-		names[name] = h
+		names = append(names, name)
 	}
-	for id := range w.stalls {
-		if !there[id] {
-			delete(w.stalls, id) // removed
-		}
-	}
+	maps.DeleteFunc(w.stalls, func(id uint64, _ stall) bool { return !there[id] }) // those that were removed
 	return names
 }
 

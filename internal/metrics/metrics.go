@@ -1,15 +1,15 @@
 package metrics
 
 import (
+	"io"
 	"runtime"
 
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
+	"orrery/internal/metrics/exposition"
 )
 
 // Metrics is a registry, and the adapters that fill it. Its methods may be called from any goroutine.
 type Metrics struct {
-	registry *prometheus.Registry
+	registry *exposition.Registry
 	before   onGather
 
 	queues     queues
@@ -23,33 +23,26 @@ type Metrics struct {
 
 // New returns metrics that say what version is running.
 func New(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry()}
+	m := &Metrics{registry: &exposition.Registry{}}
 	m.queues = newQueues(m.registry)
 	m.requests = newRequests(m.registry)
 	m.elections = newElections(m.registry)
-	m.informers = newInformers(m.registry)
+	m.informers = newInformers(m.registry, &m.before)
 	m.reflectors = newReflectors(m.registry)
 	m.namespaces = newNamespaces(m.registry)
 	m.notices = newNotices(m.registry)
-
-	build := register(m.registry, buildInfo.gauges())
-	build.WithLabelValues(version, runtime.Version()).Set(1)
-	//lint:ignore SA1019 the package that they have moved to links database/sql
-	m.registry.MustRegister(prometheus.NewGoCollector())
-	//lint:ignore SA1019 the same
-	m.registry.MustRegister(prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}))
+	registerProcess(m.registry, &m.before)
+	m.registry.Gauges(buildInfo.desc()).With(version, runtime.Version()).Set(1)
 	return m
 }
 
-func register[C prometheus.Collector](registry *prometheus.Registry, c C) C {
-	registry.MustRegister(c)
-	return c
-}
+// ContentType is that of what [Metrics.WriteText] writes.
+const ContentType = exposition.ContentType
 
-// Gather reads all metrics. It is prometheus.Gatherer.
-func (m *Metrics) Gather() ([]*dto.MetricFamily, error) {
+// WriteText reads all metrics and writes them in Prometheus' text format. Its error is the writer's.
+func (m *Metrics) WriteText(w io.Writer) error {
 	m.before.run()
-	return m.registry.Gather()
+	return m.registry.WriteText(w)
 }
 
 // BeforeGather has update called before the metrics are read, on the goroutine that reads them, for gauges that are set

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"orrery/internal/metrics/exposition"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 )
@@ -15,47 +14,45 @@ import (
 // namespaces are the metrics of the deletion of namespaces.
 type namespaces struct {
 	inProgress *sum
-	deleted    prometheus.Counter
-	duration   prometheus.Histogram
-	phases     *children[nsctl.Phase, prometheus.Observer]
+	deleted    *exposition.Counter
+	duration   *exposition.Histogram
+	phases     *children[nsctl.Phase, *exposition.Histogram]
 
-	results       *prometheus.CounterVec
-	stuck         prometheus.Counter
+	results       *exposition.Vec[exposition.Counter]
+	stuck         *exposition.Counter
 	passes        *passes
-	conflicts     prometheus.Counter
-	finalizations *prometheus.CounterVec
-	reports       prometheus.Counter
-	discoveries   prometheus.Counter
-	types         *prometheus.CounterVec
+	conflicts     *exposition.Counter
+	finalizations *exposition.Vec[exposition.Counter]
+	reports       *exposition.Counter
+	discoveries   *exposition.Counter
+	types         *exposition.Vec[exposition.Counter]
 }
 
-func newNamespaces(registry *prometheus.Registry) namespaces {
-	counter := func(d *Definition) prometheus.Counter { return register(registry, d.counters()).WithLabelValues() }
-	histogram := func(d *Definition) prometheus.Histogram {
-		return register(registry, prometheus.NewHistogram(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}))
-	}
-	phases := register(registry, deletionPhase.histograms())
+func newNamespaces(registry *exposition.Registry) namespaces {
+	counter := func(d *Definition) *exposition.Counter { return registry.Counters(d.desc()).With() }
+	histogram := func(d *Definition) *exposition.Histogram { return registry.Histograms(d.desc()).With() }
+	phases := registry.Histograms(deletionPhase.desc())
 	n := namespaces{
-		inProgress: register(registry, newSum(deletionsInProgress)),
+		inProgress: newSum(registry, deletionsInProgress),
 		deleted:    counter(deletionsTotal),
 		duration:   histogram(deletionDuration),
-		phases: newChildren(func(phase nsctl.Phase) prometheus.Observer {
-			return phases.WithLabelValues(string(phase))
+		phases: newChildren(func(phase nsctl.Phase) *exposition.Histogram {
+			return phases.With(string(phase))
 		}),
-		results:       register(registry, passesTotal.counters()),
+		results:       registry.Counters(passesTotal.desc()),
 		stuck:         counter(passesStuck),
 		passes:        newPasses(histogram(passRequests)),
 		conflicts:     counter(conflictsTotal),
-		finalizations: register(registry, finalizationsTotal.counters()),
+		finalizations: registry.Counters(finalizationsTotal.desc()),
 		reports:       counter(reportFailures),
 		discoveries:   counter(discoveryFailures),
-		types:         register(registry, typeFailures.counters()),
+		types:         registry.Counters(typeFailures.desc()),
 	}
 	for _, result := range passResults {
-		n.results.WithLabelValues(result)
+		n.results.With(result)
 	}
 	for _, result := range []string{success, failure} {
-		n.finalizations.WithLabelValues(result)
+		n.finalizations.With(result)
 	}
 	return n
 }
@@ -112,7 +109,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 		},
 		TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
 			if err != nil {
-				n.types.WithLabelValues(resourceLabel(resource)).Inc()
+				n.types.With(resourceLabel(resource)).Inc()
 			}
 		},
 		Conflict:         func(string, error) { n.conflicts.Inc() },
@@ -122,7 +119,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			if err != nil && !api.IsNotFound(err) {
 				result = failure
 			}
-			n.finalizations.WithLabelValues(result).Inc()
+			n.finalizations.With(result).Inc()
 		},
 		PhaseDone: func(_ string, phase nsctl.Phase, took time.Duration) { n.phases.of(phase).Observe(took.Seconds()) },
 		PassStuck: func(_ string, running time.Duration, _ int) {
@@ -131,7 +128,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 			}
 		},
 		PassDone: func(namespace string, _ time.Duration, _ int, err error) {
-			n.results.WithLabelValues(passResult(err)).Inc()
+			n.results.With(passResult(err)).Inc()
 			n.passes.end(namespace)
 		},
 		Gone: func(_ string, took time.Duration) {

@@ -1,16 +1,16 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import "orrery/internal/metrics/exposition"
 
 // notices are the metrics of what is told to people, and of what gets lost on the way.
 type notices struct {
 	recorded, dropped *sum
 }
 
-func newNotices(registry *prometheus.Registry) notices {
+func newNotices(registry *exposition.Registry) notices {
 	return notices{
-		recorded: register(registry, newSum(recordedTotal)),
-		dropped:  register(registry, newSum(droppedTotal)),
+		recorded: newSum(registry, recordedTotal),
+		dropped:  newSum(registry, droppedTotal),
 	}
 }
 

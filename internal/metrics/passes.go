@@ -5,14 +5,13 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"orrery/internal/metrics/exposition"
 	"orrery/restclient"
 )
 
 // passes count the requests of each pass that is under way. What tells them apart is the origin of the requests.
 type passes struct {
-	requests prometheus.Histogram
+	requests *exposition.Histogram
 
 	mu       sync.Mutex // guards what follows; there are as many entries as workers
 	begun    uint64
@@ -20,7 +19,7 @@ type passes struct {
 	underway map[string]int    // requests, by origin
 }
 
-func newPasses(requests prometheus.Histogram) *passes {
+func newPasses(requests *exposition.Histogram) *passes {
 	return &passes{requests: requests, origins: map[string]string{}, underway: map[string]int{}}
 }
 

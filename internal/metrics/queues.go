@@ -1,27 +1,26 @@
 package metrics
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
+	"orrery/internal/metrics/exposition"
 	"orrery/queue"
 )
 
 // queues are the metrics of work queues, by the queue's name.
 type queues struct {
-	depth, unfinished, longest *prometheus.GaugeVec
-	adds, retries              *prometheus.CounterVec
-	latency, work              *prometheus.HistogramVec
+	depth, unfinished, longest *exposition.Vec[exposition.Gauge]
+	adds, retries              *exposition.Vec[exposition.Counter]
+	latency, work              *exposition.Vec[exposition.Histogram]
 }
 
-func newQueues(registry *prometheus.Registry) queues {
+func newQueues(registry *exposition.Registry) queues {
 	return queues{
-		depth:      register(registry, queueDepth.gauges()),
-		unfinished: register(registry, queueUnfinished.gauges()),
-		longest:    register(registry, queueLongest.gauges()),
-		adds:       register(registry, queueAdds.counters()),
-		retries:    register(registry, queueRetries.counters()),
-		latency:    register(registry, queueLatency.histograms()),
-		work:       register(registry, queueWork.histograms()),
+		depth:      registry.Gauges(queueDepth.desc()),
+		unfinished: registry.Gauges(queueUnfinished.desc()),
+		longest:    registry.Gauges(queueLongest.desc()),
+		adds:       registry.Counters(queueAdds.desc()),
+		retries:    registry.Counters(queueRetries.desc()),
+		latency:    registry.Histograms(queueLatency.desc()),
+		work:       registry.Histograms(queueWork.desc()),
 	}
 }
 
@@ -29,27 +28,27 @@ func newQueues(registry *prometheus.Registry) queues {
 func (m *Metrics) Queues() queue.MetricsProvider { return &m.queues }
 
 func (q *queues) NewDepthMetric(name string) queue.SettableGaugeMetric {
-	return q.depth.WithLabelValues(name)
+	return q.depth.With(name)
 }
 
-func (q *queues) NewAddsMetric(name string) queue.CounterMetric { return q.adds.WithLabelValues(name) }
+func (q *queues) NewAddsMetric(name string) queue.CounterMetric { return q.adds.With(name) }
 
 func (q *queues) NewLatencyMetric(name string) queue.HistogramMetric {
-	return q.latency.WithLabelValues(name)
+	return q.latency.With(name)
 }
 
 func (q *queues) NewWorkDurationMetric(name string) queue.HistogramMetric {
-	return q.work.WithLabelValues(name)
+	return q.work.With(name)
 }
 
 func (q *queues) NewUnfinishedWorkSecondsMetric(name string) queue.SettableGaugeMetric {
-	return q.unfinished.WithLabelValues(name)
+	return q.unfinished.With(name)
 }
 
 func (q *queues) NewLongestRunningProcessorSecondsMetric(name string) queue.SettableGaugeMetric {
-	return q.longest.WithLabelValues(name)
+	return q.longest.With(name)
 }
 
 func (q *queues) NewRetriesMetric(name string) queue.CounterMetric {
-	return q.retries.WithLabelValues(name)
+	return q.retries.With(name)
 }

@@ -3,24 +3,23 @@ package metrics
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"orrery/informer/reflector"
+	"orrery/internal/metrics/exposition"
 )
 
 // reflectors are the metrics of list-watches that no snapshot tells.
 type reflectors struct {
-	errors  *prometheus.CounterVec
-	zombies *prometheus.CounterVec
+	errors  *exposition.Vec[exposition.Counter]
+	zombies *exposition.Vec[exposition.Counter]
 }
 
-func newReflectors(registry *prometheus.Registry) reflectors {
+func newReflectors(registry *exposition.Registry) reflectors {
 	r := reflectors{
-		errors:  register(registry, reflectorErrors.counters()),
-		zombies: register(registry, zombieWatches.counters()),
+		errors:  registry.Counters(reflectorErrors.desc()),
+		zombies: registry.Counters(zombieWatches.desc()),
 	}
-	r.zombies.WithLabelValues(reflector.ZombieByIdle) // 0 is worth showing: there have been none
-	r.zombies.WithLabelValues(reflector.ZombieByPing)
+	r.zombies.With(reflector.ZombieByIdle) // 0 is worth showing: there have been none
+	r.zombies.With(reflector.ZombieByPing)
 	return r
 }
 
@@ -28,8 +27,8 @@ func newReflectors(registry *prometheus.Registry) reflectors {
 func (m *Metrics) Reflector(name string) *reflector.Trace {
 	return &reflector.Trace{
 		BackOff: func(_ time.Duration, err error) {
-			m.reflectors.errors.WithLabelValues(name, reflector.CauseOf(err).String()).Inc()
+			m.reflectors.errors.With(name, reflector.CauseOf(err).String()).Inc()
 		},
-		Zombie: func(_ time.Duration, by string) { m.reflectors.zombies.WithLabelValues(by).Inc() },
+		Zombie: func(_ time.Duration, by string) { m.reflectors.zombies.With(by).Inc() },
 	}
 }

@@ -6,25 +6,24 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"orrery/internal/metrics/exposition"
 	"orrery/restclient"
 )
 
 // requests are the metrics of what is asked of API servers.
 type requests struct {
-	total, retries                    *prometheus.CounterVec
-	duration, limited, sent, received *prometheus.HistogramVec
+	total, retries                    *exposition.Vec[exposition.Counter]
+	duration, limited, sent, received *exposition.Vec[exposition.Histogram]
 }
 
-func newRequests(registry *prometheus.Registry) requests {
+func newRequests(registry *exposition.Registry) requests {
 	return requests{
-		total:    register(registry, requestsTotal.counters()),
-		retries:  register(registry, requestRetries.counters()),
-		duration: register(registry, requestDuration.histograms()),
-		limited:  register(registry, rateLimiterDuration.histograms()),
-		sent:     register(registry, requestSize.histograms()),
-		received: register(registry, responseSize.histograms()),
+		total:    registry.Counters(requestsTotal.desc()),
+		retries:  registry.Counters(requestRetries.desc()),
+		duration: registry.Histograms(requestDuration.desc()),
+		limited:  registry.Histograms(rateLimiterDuration.desc()),
+		sent:     registry.Histograms(requestSize.desc()),
+		received: registry.Histograms(responseSize.desc()),
 	}
 }
 
@@ -47,11 +46,11 @@ func (a attempt) codeLabel() string {
 // Requests returns hooks for the client of a server, whose address is that of the client's configuration.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := hostOf(server)
-	counters := func(vec *prometheus.CounterVec) *children[attempt, prometheus.Counter] {
-		return newChildren(func(a attempt) prometheus.Counter { return vec.WithLabelValues(a.codeLabel(), a.method, host) })
+	counters := func(vec *exposition.Vec[exposition.Counter]) *children[attempt, *exposition.Counter] {
+		return newChildren(func(a attempt) *exposition.Counter { return vec.With(a.codeLabel(), a.method, host) })
 	}
-	histograms := func(vec *prometheus.HistogramVec) *children[string, prometheus.Observer] {
-		return newChildren(func(method string) prometheus.Observer { return vec.WithLabelValues(method, host) })
+	histograms := func(vec *exposition.Vec[exposition.Histogram]) *children[string, *exposition.Histogram] {
+		return newChildren(func(method string) *exposition.Histogram { return vec.With(method, host) })
 	}
 	total, retries := counters(m.requests.total), counters(m.requests.retries)
 	duration, limited := histograms(m.requests.duration), histograms(m.requests.limited)

@@ -3,16 +3,13 @@ package metrics
 import (
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"orrery/internal/metrics/exposition"
 )
 
 // sum is a metric whose value others know: it asks them when it is read. With labels it has a value for each set of them.
 type sum struct {
-	definition *Definition
-	desc       *prometheus.Desc
-
 	mu    sync.Mutex
-	parts []part // guarded by mu
+	parts []part // guarded by mu; only ever appended to
 }
 
 type part struct {
@@ -20,8 +17,10 @@ type part struct {
 	value  func() float64
 }
 
-func newSum(definition *Definition) *sum {
-	return &sum{definition: definition, desc: definition.desc()}
+func newSum(registry *exposition.Registry, definition *Definition) *sum {
+	s := &sum{}
+	registry.Func(definition.desc(), s.collect)
+	return s
 }
 
 func (s *sum) add(value func() float64, labels ...string) {
@@ -30,19 +29,11 @@ func (s *sum) add(value func() float64, labels ...string) {
 	s.parts = append(s.parts, part{labels: labels, value: value})
 }
 
-// Describe is of prometheus.Collector.
-func (s *sum) Describe(descs chan<- *prometheus.Desc) { descs <- s.desc }
-
-// Collect is of prometheus.Collector.
-func (s *sum) Collect(values chan<- prometheus.Metric) {
+func (s *sum) collect(put func(value float64, labels ...string)) {
 	s.mu.Lock()
 	parts := s.parts
 	s.mu.Unlock()
-	kind := prometheus.GaugeValue
-	if s.definition.Kind == Counter {
-		kind = prometheus.CounterValue
-	}
 	for _, p := range parts {
-		values <- prometheus.MustNewConstMetric(s.desc, kind, p.value(), p.labels...)
+		put(p.value(), p.labels...)
 	}
 }
