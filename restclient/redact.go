@@ -17,6 +17,11 @@ var secretPatterns = []struct {
 	{regexp.MustCompile(`(?i)\b((?:access_|id_|refresh_)?token|password|secret)=[^&\s"]+`), "$1=[redacted]"},
 }
 
+// Redact returns a text without what looks like a secret in it: the rest of an Authorization header, the user and password
+// of a URL, tokens and passwords among its parameters. Errors of this package have gone through it; it is for texts of other
+// origin that come into the same logs.
+func Redact(text string) string { return redactText(text) }
+
 func redactText(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)

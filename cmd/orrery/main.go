@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orrery/internal/bench/syncbench"
+	"orrery/restclient"
 )
 
 func main() {
@@ -28,7 +29,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(context.Background()); err != nil {
-		lastWord(stderr, "orrery: "+explain(err))
+		lastWord(stderr, "orrery: "+restclient.Redact(explain(err)))
 		if _, interrupted := errors.AsType[*interruptedError](err); interrupted {
 			return exitInterrupted
 		}

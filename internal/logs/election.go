@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"fmt"
 	"time"
 
 	"orrery/internal/leaderelection"
@@ -27,8 +28,8 @@ func (l *Logger) Election() *leaderelection.Trace {
 			l.at(verbosityEvents).Dur("took_s", rounded(took)).Msg("renewed the Lease")
 		},
 		Failed: func(err error, leading bool) {
-			if err.Error() != told {
-				told = err.Error()
+			if text := fmt.Sprint(err); text != told {
+				told = text
 				l.Warn().Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed, trying again")
 				return
 			}

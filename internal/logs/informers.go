@@ -76,6 +76,11 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		StoreFailed: func(err *reflector.StoreError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
 		},
+		Zombie: func(silence time.Duration, by string) {
+			if by == reflector.ZombieByPing { // the idle timer tells by itself
+				l.Warn().Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch was dead, pings were not answered; opening a new one")
+			}
+		},
 		IdleTimeout: func(silence time.Duration) {
 			l.Warn().Str("informer", name).Dur("silence_s", silence).Msg("watch is silent, opening a new one")
 		},

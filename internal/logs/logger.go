@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"orrery/restclient"
 )
 
 // Format is how log lines look.
@@ -164,4 +166,11 @@ func (l *Logger) at(verbosity int) *zerolog.Event {
 func init() {
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	zerolog.DurationFieldUnit = time.Second
+	// Errors quote what they choke on. Those of restclient are careful, others may not be.
+	zerolog.ErrorMarshalFunc = func(err error) any {
+		if err == nil {
+			return nil // no error, no field
+		}
+		return restclient.Redact(err.Error())
+	}
 }
