@@ -10,6 +10,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/logs"
+	"orrery/restclient"
 )
 
 // process is what the parts of one run share once it is connected.
@@ -65,10 +66,19 @@ func (p *process) run(ctx context.Context, initializers map[string]controllers.I
 	return cmp.Or(err, refusal)
 }
 
+// refuseToStart returns why this process must not start beside another namespace controller. One that takes part in an election
+// looks at what is evident, and finds the rest out when it leads: before, another replica may be the one that is found.
+func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
+	if options.electing() {
+		return refuseEvident(ctx, client, options, logger)
+	}
+	return refuseSecond(ctx, client, options, logger)
+}
+
 // refuse returns why this process must not work although it leads. Who has relieved another one of its kind need not ask:
 // that one has, and a takeover must not wait for the answer.
 func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
-	if relieved {
+	if relieved || !p.options.electing() {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -88,8 +88,8 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	}
 	defer client.Close()
 	available, err := greet(ctx, client, logger)
-	if err == nil && options.electing() {
-		err = refuseEvident(ctx, client, options, logger)
+	if err == nil {
+		err = refuseToStart(ctx, client, options, logger)
 	}
 	if ctx.Err() != nil {
 		release()
