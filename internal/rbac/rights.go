@@ -34,10 +34,13 @@ func Rights(config Config) []Right {
 	} else {
 		rights = append(rights, writing()...)
 	}
-	if config.LeaderElection {
-		rights = append(rights, electing(config.LeaseNamespace, config.LeaseName)...)
+	if config.DryRun {
+		return rights // it takes part in no election, and writes nothing
 	}
-	if config.Events && !config.DryRun {
+	if config.LeaderElection {
+		rights = append(rights, electing(config)...)
+	}
+	if config.Events {
 		rights = append(rights, Right{
 			Namespace: eventsNamespace, Purpose: "events",
 			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
@@ -62,17 +65,25 @@ func writing() []Right {
 }
 
 // electing are the rights to a Lease.
-func electing(namespace, name string) []Right {
+func electing(config Config) []Right {
 	lease := func(verbs ...string) Rule {
 		return Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}
 	}
 	named := lease("get", "update", "watch")
-	named.ResourceNames = []string{name}
-	return []Right{{
-		Namespace: namespace, Purpose: "leader-election", Rule: named,
+	named.ResourceNames = []string{config.LeaseName}
+	rights := []Right{{
+		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: named,
 		Reason: "The Lease that one of the replicas holds. The others watch it, and take over as soon as it is released.",
 	}, {
-		Namespace: namespace, Purpose: "leader-election", Rule: lease("create"),
+		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: lease("create"),
 		Reason: "The first one creates it. Kubernetes cannot limit this to a name.",
 	}}
+	if config.Events {
+		rights = append(rights, Right{
+			Namespace: config.LeaseNamespace, Purpose: "leader-election",
+			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
+			Reason: "An Event tells who became leader.",
+		})
+	}
+	return rights
 }

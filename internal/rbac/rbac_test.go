@@ -1,0 +1,119 @@
+package rbac_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/rbac"
+)
+
+func whole() rbac.Config {
+	return rbac.Config{
+		Name: "orrery", Subject: rbac.ServiceAccount("kube-system", "orrery"),
+		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
+	}
+}
+
+// rolesOf are the roles and bindings by kind, namespace and name, in their order.
+func rolesOf(manifests []rbac.Manifest) []string {
+	var names []string
+	for _, m := range manifests {
+		names = append(names, m.Kind+" "+m.Metadata.Namespace+"/"+m.Metadata.Name)
+	}
+	return names
+}
+
+func TestRoles(t *testing.T) {
+	everywhere := []string{"ClusterRole /orrery", "ClusterRoleBinding /orrery"}
+	lease := []string{"Role kube-system/orrery-leader-election", "RoleBinding kube-system/orrery-leader-election"}
+	events := []string{"Role default/orrery-events", "RoleBinding default/orrery-events"}
+	for name, c := range map[string]struct {
+		change func(*rbac.Config)
+		want   []string
+	}{
+		"everything":         {func(*rbac.Config) {}, slices.Concat(everywhere, lease, events)},
+		"alone":              {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
+		"without Events":     {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
+		"a rehearsal":        {func(c *rbac.Config) { c.DryRun = true }, everywhere},
+		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, everywhere},
+		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere, []string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := whole()
+			c.change(&config)
+			manifests := rbac.Manifests(config)
+			assert.Equal(t, c.want, rolesOf(manifests))
+			for i, m := range manifests {
+				if i%2 == 0 {
+					assert.NotEmpty(t, m.Rules)
+					continue
+				}
+				assert.Equal(t, manifests[i-1].Kind, m.RoleRef.Kind)
+				assert.Equal(t, manifests[i-1].Metadata.Name, m.RoleRef.Name)
+				assert.Equal(t, []rbac.Subject{config.Subject}, m.Subjects)
+			}
+		})
+	}
+}
+
+func TestARehearsalOnlyReads(t *testing.T) {
+	config := whole()
+	config.DryRun = true
+	for _, right := range rbac.Rights(config) {
+		for _, verb := range right.Rule.Verbs {
+			assert.Contains(t, []string{"get", "list", "watch"}, verb)
+		}
+	}
+}
+
+// No right to everything, a reason for each, and the Lease by its name wherever Kubernetes can do that.
+func TestRightsAreNarrow(t *testing.T) {
+	for _, right := range rbac.Rights(whole()) {
+		assert.NotEmpty(t, right.Reason)
+		assert.NotContains(t, right.Rule.Verbs, "*")
+		if right.Rule.Resources[0] == "leases" && !slices.Contains(right.Rule.Verbs, "create") {
+			assert.Equal(t, []string{"orrery"}, right.Rule.ResourceNames)
+		}
+		assert.Equal(t, right.Rule.Resources[0] == "*", right.Rule.APIGroups[0] == "*")
+	}
+}
+
+func TestBothFormsSayTheSame(t *testing.T) {
+	var text, list bytes.Buffer
+	manifests := rbac.Manifests(whole())
+	require.NoError(t, rbac.WriteYAML(&text, manifests))
+	require.NoError(t, rbac.WriteJSON(&list, manifests))
+	for _, right := range rbac.Rights(whole()) {
+		assert.Contains(t, text.String(), "  # "+right.Reason+"\n")
+	}
+	var fromYAML []any
+	for decoder := yaml.NewDecoder(&text); ; {
+		var document any
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		fromYAML = append(fromYAML, document)
+	}
+	var fromJSON struct {
+		Kind  string
+		Items []any
+	}
+	require.NoError(t, json.Unmarshal(list.Bytes(), &fromJSON))
+	assert.Equal(t, "List", fromJSON.Kind)
+	assert.Equal(t, fromJSON.Items, fromYAML)
+}
+
+func TestAUserIsNoServiceAccount(t *testing.T) {
+	assert.Equal(t, rbac.Subject{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "jane"}, rbac.User("jane"))
+	assert.Equal(t, rbac.Subject{Kind: "ServiceAccount", Namespace: "a", Name: "b"}, rbac.ServiceAccount("a", "b"))
+}

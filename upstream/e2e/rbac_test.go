@@ -1,0 +1,394 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"orrery/internal/rbac"
+	"orrery/upstream/controlplane"
+)
+
+// confined are the users of the tests of rights, and the group by which the audit log knows them.
+const confined = "confined"
+
+const confinedAuditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  userGroups: ["` + confined + `"]
+- level: None
+`
+
+// confinement is a cluster on which users with exactly the rights of package rbac, or less, run orrery, one after the other: each
+// controller sees all namespaces, so one with more rights would do the work of one with less.
+type confinement struct {
+	*trial
+	kubectl string
+	relics  *relics
+	things  schema.GroupVersionResource
+	serial  int
+}
+
+// confinedUser is one of them.
+type confinedUser struct {
+	*confinement
+	name       string // also of the namespace that it is to delete
+	kubeconfig string
+	program    *program
+}
+
+func newConfinement(t *testing.T) *confinement {
+	t.Helper()
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: confinedAuditPolicy, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	c := &confinement{
+		trial:   newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}),
+		kubectl: repositoryFile(t, filepath.Join("bin", "kubectl")),
+	}
+	c.relics = c.serveRelics()
+	c.things = c.createCustomType("confined.example.com", "things", "Thing")
+	return c
+}
+
+func confinedConfig(user string) rbac.Config {
+	return rbac.Config{
+		Name: user, Subject: rbac.User(user), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
+	}
+}
+
+// admit makes a user with these rights, and a namespace with one of everything for it to delete.
+func (c *confinement) admit(t *testing.T, rights []rbac.Right) *confinedUser {
+	t.Helper()
+	of := *c.trial
+	of.t, of.ctx = t, t.Context()
+	c.serial++
+	u := &confinedUser{
+		confinement: &confinement{trial: &of, kubectl: c.kubectl, relics: c.relics, things: c.things},
+		name:        fmt.Sprintf("confined-%d", c.serial),
+	}
+	var err error
+	u.kubeconfig, err = of.cluster.KubeconfigFor(u.name, confined)
+	require.NoError(t, err)
+	var manifests bytes.Buffer
+	require.NoError(t, rbac.WriteYAML(&manifests, rbac.Bind(confinedConfig(u.name), rights)))
+	apply := exec.CommandContext(t.Context(), u.kubectl, "--kubeconfig", of.cluster.Kubeconfig(), "create", "--validate=strict", "-f", "-")
+	apply.Stdin = &manifests
+	said, err := apply.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	for _, right := range rights {
+		for _, verb := range right.Rule.Verbs {
+			of.eventually("the API server knows of the rights", func() (bool, error) { return u.may(right, verb) })
+		}
+	}
+
+	of.createNamespace(u.name)
+	of.createConfigMap(u.name, "a")
+	of.createSecret(u.name, "b")
+	of.createCustom(u.things, "Thing", u.name, "c")
+	u.relics.put(u.name, "d")
+	of.deleteNamespace(u.name)
+	t.Cleanup(u.leave)
+	return u
+}
+
+// leave ends the program and makes the place ready for the next one.
+func (u *confinedUser) leave() {
+	if u.program != nil {
+		u.program.Kill()
+	}
+	ctx, client := contextAfter(u.t), u.client
+	err := client.CoordinationV1().Leases("kube-system").Delete(ctx, "orrery", metav1.DeleteOptions{})
+	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
+	namespace, err := client.CoreV1().Namespaces().Get(ctx, u.name, metav1.GetOptions{})
+	if err == nil {
+		namespace.Spec.Finalizers = nil // what is in it is of no interest to the next one
+		_, err = client.CoreV1().Namespaces().Finalize(ctx, namespace, metav1.UpdateOptions{})
+	}
+	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
+}
+
+// contextAfter is one for cleaning up, when the test's own has ended.
+func contextAfter(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
+// run starts orrery as the user.
+func (u *confinedUser) run(args ...string) *program {
+	u.t.Helper()
+	u.program = runOrrery(u.t, u.kubeconfig, append([]string{
+		"--leader-elect=true", "--namespace-deletion-grace-period=0", "-v1"}, args...)...)
+	return u.program
+}
+
+// may asks the API server whether the user has a right.
+func (u *confinedUser) may(right rbac.Right, verb string) (bool, error) {
+	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
+	attributes := &authorizationv1.ResourceAttributes{
+		Verb: verb, Group: right.Rule.APIGroups[0], Resource: resource, Subresource: subresource, Namespace: right.Namespace,
+	}
+	if len(right.Rule.ResourceNames) > 0 {
+		attributes.Name = right.Rule.ResourceNames[0]
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: u.name, ResourceAttributes: attributes}}
+	answer, err := u.client.AuthorizationV1().SubjectAccessReviews().Create(u.ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	return answer.Status.Allowed, nil
+}
+
+// asked are the user's requests, in the audit log.
+func (u *confinedUser) asked() []request {
+	u.t.Helper()
+	var requests []request
+	for _, line := range completeLines(u.t, u.controlPlane().AuditLog()) {
+		var entry struct {
+			request
+			User struct{ Username string }
+		}
+		require.NoError(u.t, json.Unmarshal(line, &entry))
+		if entry.User.Username == u.name {
+			requests = append(requests, entry.request)
+		}
+	}
+	return requests
+}
+
+// awaitRefusal waits until the API server has refused the user a request that the right would have allowed.
+func (u *confinedUser) awaitRefusal(right rbac.Right, verb string) {
+	u.t.Helper()
+	u.eventually("the user is refused to "+verb, func() (bool, error) {
+		return slices.ContainsFunc(u.asked(), func(r request) bool {
+			return r.ResponseStatus.Code == 403 && covers(right, verb, r)
+		}), nil
+	})
+}
+
+// covers tells whether a right with this verb is what allows a request.
+func covers(right rbac.Right, verb string, r request) bool {
+	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
+	if right.Namespace != "" && right.Namespace != r.ObjectRef.Namespace {
+		return false
+	}
+	return r.Verb == verb && (resource == "*" || r.ObjectRef.Resource == resource && r.ObjectRef.Subresource == subresource && r.ObjectRef.APIGroup == right.Rule.APIGroups[0])
+}
+
+// TestLeastRightsAreEnough: with what "orrery rbac" prints everything works, nothing is refused, and each verb of each right is made use of.
+func TestLeastRightsAreEnough(t *testing.T) {
+	t.Parallel()
+	c := newConfinement(t)
+	rights := rbac.Rights(confinedConfig("x"))
+	u := c.admit(t, rights)
+	u.run()
+	u.eventually("namespace "+u.name+" is gone", u.gone)
+	assert.Empty(t, c.relics.left(u.name))
+	u.eventually("an Event tells of it", u.recorded)
+	u.program.Interrupt()
+	assert.Zero(t, u.program.AwaitExit())
+	lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, ptr.Deref(lease.Spec.HolderIdentity, ""), "the Lease is released")
+	for _, r := range u.asked() {
+		// To try out whether another controller works is for those who may create namespaces, and no more than a convenience.
+		if probes := r.Verb == "create" && r.ObjectRef.Resource == "namespaces"; !probes {
+			assert.NotEqual(t, 403, r.ResponseStatus.Code, "%s", r)
+		}
+	}
+}
+
+func (u *confinedUser) gone() (bool, error) {
+	_, err := u.client.CoreV1().Namespaces().Get(u.ctx, u.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	return false, err
+}
+
+// recorded tells whether there is an Event about the user's namespace.
+func (u *confinedUser) recorded() (bool, error) {
+	events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Namespace,involvedObject.name=" + u.name})
+	return err == nil && len(events.Items) > 0, err
+}
+
+// loss is what becomes of a run that one verb of one right was taken from.
+type loss struct {
+	// prepare makes a situation in which the right is needed; nil: the namespace with one of everything is one.
+	prepare func(*confinedUser)
+	// provoke makes the run need the right, when it has begun; nil: it does by itself.
+	provoke func(*confinedUser)
+	// shows checks what is missed, after the API server has refused.
+	shows func(*confinedUser)
+}
+
+// ends is the loss of a run that does not begin, or not go on. The last that it says names the right and what helps.
+func ends(says ...string) loss {
+	return loss{shows: func(u *confinedUser) {
+		assert.Equal(u.t, 1, u.program.AwaitExit())
+		lines := strings.Split(strings.TrimSpace(u.program.Output()), "\n")
+		for _, part := range says {
+			assert.Contains(u.t, lines[len(lines)-1], part)
+		}
+	}}
+}
+
+// stays is the loss of a namespace that does not go, and the log says why.
+func stays(says ...string) loss {
+	return loss{shows: func(u *confinedUser) {
+		parts := []string{u.name}
+		for _, part := range says {
+			parts = append(parts, strings.ReplaceAll(part, `"`, `\"`)) // as a line of the log quotes it
+		}
+		u.program.AwaitOutput(parts...)
+		gone, err := u.gone()
+		assert.NoError(u.t, err)
+		assert.False(u.t, gone)
+	}}
+}
+
+// losses are what each verb of each right is for, by the namespace, the resource and the verb.
+var losses = map[string]loss{
+	"namespaces get":             stays(`cannot get resource "namespaces"`),
+	"namespaces watch":           ends("watching namespaces", "may not do that"),
+	"namespaces/finalize update": stays(`cannot update resource "namespaces/finalize"`),
+	"namespaces/status update": {
+		prepare: func(u *confinedUser) { u.hang() },
+		shows: func(u *confinedUser) {
+			namespace, err := u.client.CoreV1().Namespaces().Get(u.ctx, u.name+"-hangs", metav1.GetOptions{})
+			require.NoError(u.t, err)
+			assert.Empty(u.t, namespace.Status.Conditions, "nothing says why it hangs")
+		},
+	},
+	"* list":                    ends("listing namespaces", "may not do that"),
+	"* delete":                  stays(`cannot delete resource "relics"`),
+	"* deletecollection":        stays(`cannot deletecollection resource`),
+	"kube-system leases get":    ends("orrery rbac", "--leader-elect=false"),
+	"kube-system leases create": ends("orrery rbac", "--leader-elect=false"),
+	"kube-system leases update": {
+		prepare: func(u *confinedUser) { u.leaseOfAnother(1) },
+		shows:   ends("orrery rbac").shows,
+	},
+	"kube-system leases watch": {
+		prepare: func(u *confinedUser) { u.leaseOfAnother(3600) },
+		shows: func(u *confinedUser) {
+			assert.True(u.t, u.program.Running(), "it waits for its turn all the same")
+		},
+	},
+	"kube-system events create": {shows: func(u *confinedUser) {
+		u.eventually("namespace "+u.name+" is gone all the same", u.gone)
+		events, err := u.client.CoreV1().Events("kube-system").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=orrery"})
+		require.NoError(u.t, err)
+		lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
+		require.NoError(u.t, err)
+		for _, event := range events.Items {
+			assert.NotContains(u.t, event.Message, ptr.Deref(lease.Spec.HolderIdentity, "?"))
+		}
+	}},
+	"default events create": {shows: func(u *confinedUser) {
+		u.eventually("namespace "+u.name+" is gone all the same", u.gone)
+		recorded, err := u.recorded()
+		assert.NoError(u.t, err)
+		assert.False(u.t, recorded)
+	}},
+	"default events patch": {
+		prepare: func(u *confinedUser) { u.hang() },
+		// What holds the namespace up changes, and changes back: the same is told once more.
+		provoke: func(u *confinedUser) {
+			name := u.name + "-hangs"
+			u.awaitCondition(name, corev1.NamespaceFinalizersRemaining)
+			u.createNowhereAPIService("nowhere.example.com")
+			u.awaitCondition(name, corev1.NamespaceDeletionDiscoveryFailure)
+			require.NoError(u.t, u.dynamic.Resource(apiServices).Delete(u.ctx, "v1.nowhere.example.com", metav1.DeleteOptions{}))
+		},
+		shows: func(u *confinedUser) {
+			events, err := u.client.CoreV1().Events("default").List(u.ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + u.name + "-hangs"})
+			require.NoError(u.t, err)
+			for _, event := range events.Items {
+				assert.Equal(u.t, int32(1), event.Count, "%s: it happened twice, and nothing says so", event.Reason)
+			}
+		},
+	},
+}
+
+// hang makes a namespace that stays for good.
+func (u *confinedUser) hang() {
+	u.t.Helper()
+	name := u.name + "-hangs"
+	u.createNamespace(name)
+	u.createConfigMap(name, "held", holdingFinalizer)
+	u.deleteNamespace(name)
+	u.t.Cleanup(func() {
+		namespace, err := u.client.CoreV1().Namespaces().Get(contextAfter(u.t), name, metav1.GetOptions{})
+		if assert.NoError(u.t, err) {
+			namespace.Spec.Finalizers = nil
+			_, err = u.client.CoreV1().Namespaces().Finalize(contextAfter(u.t), namespace, metav1.UpdateOptions{})
+			assert.NoError(u.t, err)
+		}
+	})
+}
+
+// leaseOfAnother makes the Lease one that somebody else holds for so many seconds.
+func (u *confinedUser) leaseOfAnother(seconds int32) {
+	u.t.Helper()
+	now := metav1.NowMicro()
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "orrery"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("another"), LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now},
+	}
+	_, err := u.client.CoordinationV1().Leases("kube-system").Create(u.ctx, lease, metav1.CreateOptions{})
+	require.NoError(u.t, err)
+}
+
+// TestEachRightIsNeeded takes one verb of one right away at a time.
+func TestEachRightIsNeeded(t *testing.T) {
+	t.Parallel()
+	c := newConfinement(t)
+	rights := rbac.Rights(confinedConfig("x"))
+	tested := 0
+	for i, right := range rights {
+		for j, verb := range right.Rule.Verbs {
+			name := strings.TrimSpace(right.Namespace + " " + right.Rule.Resources[0] + " " + verb)
+			loss, known := losses[name]
+			require.True(t, known, "nobody says what %q is for", name)
+			tested++
+			t.Run(name, func(t *testing.T) {
+				less := slices.Clone(rights)
+				less[i].Rule.Verbs = slices.Delete(slices.Clone(right.Rule.Verbs), j, j+1)
+				if len(less[i].Rule.Verbs) == 0 {
+					less = slices.Delete(less, i, i+1)
+				}
+				u := c.admit(t, less)
+				may, err := u.may(right, verb)
+				require.NoError(t, err)
+				require.False(t, may, "another right includes it")
+				if loss.prepare != nil {
+					loss.prepare(u)
+				}
+				u.run()
+				if loss.provoke != nil {
+					loss.provoke(u)
+				}
+				u.awaitRefusal(right, verb)
+				loss.shows(u)
+			})
+		}
+	}
+	assert.Len(t, losses, tested, "a loss is listed of a right that there is not")
+}

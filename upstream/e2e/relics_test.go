@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// relics is an aggregated API server of one type that can only be deleted one by one, as there still are.
+type relics struct {
+	mu sync.Mutex
+	in map[string]map[string]bool // guarded by mu; names by namespace
+}
+
+var relicsVersion = schema.GroupVersion{Group: "relics.example.com", Version: "v1"}
+
+// serveRelics starts the server and registers it with the cluster's.
+func (tr *trial) serveRelics() *relics {
+	tr.t.Helper()
+	r := &relics{in: map[string]map[string]bool{}}
+	server := httptest.NewTLSServer(r)
+	tr.t.Cleanup(server.Close)
+	place, err := url.Parse(server.URL)
+	require.NoError(tr.t, err)
+	port, err := strconv.Atoi(place.Port())
+	require.NoError(tr.t, err)
+
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "relics"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
+	}
+	_, err = tr.client.CoreV1().Services("kube-system").Create(tr.ctx, service, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	name := relicsVersion.Version + "." + relicsVersion.Group
+	apiService := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"group": relicsVersion.Group, "version": relicsVersion.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"namespace": "kube-system", "name": service.Name, "port": int64(port)},
+		},
+	}}
+	_, err = tr.dynamic.Resource(apiServices).Create(tr.ctx, apiService, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.eventually("relics are discovered", func() (bool, error) {
+		lists, err := tr.client.Discovery().ServerResourcesForGroupVersion(relicsVersion.String())
+		return err == nil && len(lists.APIResources) == 1, err
+	})
+	return r
+}
+
+// put makes a relic.
+func (r *relics) put(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.in[namespace] == nil {
+		r.in[namespace] = map[string]bool{}
+	}
+	r.in[namespace][name] = true
+}
+
+// left are how many relics are in a namespace.
+func (r *relics) left(namespace string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.in[namespace])
+}
+
+func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	root := "/apis/" + relicsVersion.String()
+	path := strings.Split(strings.Trim(strings.TrimPrefix(request.URL.Path, root), "/"), "/") // namespaces/{namespace}/relics/{name}
+	switch {
+	case request.URL.Path == root:
+		answer(w, http.StatusOK, metav1.APIResourceList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: relicsVersion.String(),
+			APIResources: []metav1.APIResource{{Name: "relics", SingularName: "relic", Namespaced: true, Kind: "Relic", Verbs: metav1.Verbs{"list", "delete"}}},
+		})
+	case request.Method == http.MethodGet && (len(path) == 3 || len(path) == 1 && path[0] == "relics"):
+		answer(w, http.StatusOK, r.list(path))
+	case request.Method == http.MethodDelete && len(path) == 4:
+		r.mu.Lock()
+		delete(r.in[path[1]], path[3])
+		r.mu.Unlock()
+		answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
+	case len(path) == 3:
+		answer(w, http.StatusMethodNotAllowed, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status: metav1.StatusFailure, Reason: metav1.StatusReasonMethodNotAllowed, Code: http.StatusMethodNotAllowed})
+	default:
+		http.NotFound(w, request)
+	}
+}
+
+// list are the relics of the namespace in a path, or of all.
+func (r *relics) list(path []string) map[string]any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	items := []any{}
+	for namespace, names := range r.in {
+		if len(path) == 3 && path[1] != namespace {
+			continue
+		}
+		for name := range names {
+			items = append(items, map[string]any{
+				"apiVersion": relicsVersion.String(), "kind": "Relic", "metadata": map[string]any{"namespace": namespace, "name": name},
+			})
+		}
+	}
+	return map[string]any{"apiVersion": relicsVersion.String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+}
+
+func answer(w http.ResponseWriter, code int, document any) {
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(document)
+}
