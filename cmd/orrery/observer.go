@@ -28,7 +28,8 @@ type observer struct {
 	metrics *metrics.Metrics
 	server  *debugserver.Server
 
-	ending atomic.Bool
+	announce func() // says in the log where, or why not
+	ending   atomic.Bool
 
 	// mu guards informers.
 	mu        sync.Mutex
@@ -38,7 +39,7 @@ type observer struct {
 // startObserver starts to serve. Whoever calls it calls stop.
 func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
 	if options.port == 0 {
-		return &observer{}, nil
+		return &observer{announce: func() {}}, nil
 	}
 	o := &observer{metrics: metrics.New(version)}
 	server, err := debugserver.Start(debugserver.Config{
@@ -50,14 +51,17 @@ func startObserver(options observerOptions, logger *logs.Logger) (*observer, err
 		return nil, &observeError{err}
 	}
 	if err != nil {
-		logger.Warn().Err(err).Msg("metrics and health are not served, choose a --metrics-port for that")
-		return &observer{}, nil
+		return &observer{announce: func() {
+			logger.Warn().Err(err).Msg("metrics and health are not served, choose a --metrics-port for that")
+		}}, nil
 	}
 	o.server = server
 	o.metrics.Dropped("logs", "writer", logger.Dropped)
 	server.Ready("informer-sync", o.synced)
 	server.Ready("shutdown", o.goesOn)
-	logger.Info().Str("address", server.Addr()).Bool("profiling", options.profiling).Msg("metrics and health are served")
+	o.announce = func() {
+		logger.Info().Str("address", server.Addr()).Bool("profiling", options.profiling).Msg("metrics and health are served")
+	}
 	return o, nil
 }
 
@@ -143,6 +147,7 @@ func (o *observer) namespaces() *nsctl.Trace {
 
 // watchInformer shows an informer; the process is ready when its store is filled.
 func (o *observer) watchInformer(i *informer.SharedIndexInformer[*api.Namespace]) {
+	o.announce() // not sooner: somebody whose kubeconfig is wrong wants to read that, and nothing else
 	if o.metrics == nil {
 		return
 	}
@@ -170,6 +175,7 @@ func (o *observer) watchEvents(r *recording) {
 	if o.metrics == nil || r == nil {
 		return
 	}
+	o.show("events", r.snapshot)
 	o.metrics.Recorded(func() int64 {
 		s := r.recorder.Snapshot()
 		return s.Created + s.Counted

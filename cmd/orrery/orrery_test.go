@@ -51,6 +51,9 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
 		{[]string{"run"}, `--kubeconfig`},
 		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
+		{[]string{"run", "--metrics-port", "65536"}, `--metrics-port must be between 0 and 65535, not 65536`},
+		{[]string{"run", "--bind-address", "everywhere"}, `--bind-address must be an IP address, not "everywhere"`},
+		{[]string{"run", "--metrics-port", "0", "--profiling"}, `--profiling needs a --metrics-port`},
 		{[]string{"version", "-o", "yaml"}, `there is no output format "yaml"; use text or json`},
 	}
 	for _, test := range tests {

@@ -81,6 +81,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 	defer observer.stop()
+	defer context.AfterFunc(ctx, observer.stopping)()
 	var fence leaderelection.Fence
 	client, err := connect(options, logger, observer, &fence)
 	if err != nil {
@@ -102,7 +103,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 
 	recording := startRecording(client, options, logger)
 	defer recording.stop()
-	observer.show("events", recording.snapshot)
+	observer.watchEvents(recording)
 	resting := newRest(restAfter, giveBackMemory)
 	defer resting.stop()
 	initializers := map[string]controllers.Initializer{
