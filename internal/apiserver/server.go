@@ -123,6 +123,9 @@ func (s *Server) CertificateAuthority() []byte {
 // Store is where the objects are.
 func (s *Server) Store() *store.Store { return s.store }
 
+// Catalog is what the server knows of resources, custom ones included.
+func (s *Server) Catalog() *resources.Catalog { return s.catalog }
+
 // Registry is where requests about objects end up; who uses it does without HTTP.
 func (s *Server) Registry() *registry.Registry { return s.registry }
 

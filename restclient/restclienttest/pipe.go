@@ -61,11 +61,14 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 		d.timer = nil
 	}
 	d.at = at
-	if !at.IsZero() && time.Until(at) > 0 {
+	if !at.IsZero() && time.Until(at) > 0 && !h.over() {
 		d.timer = time.AfterFunc(time.Until(at), h.wake)
 	}
 	h.changed.Broadcast()
 }
+
+// over tells whether nobody is going to wait any more, so that a timer would only be left behind.
+func (h *half) over() bool { return h.readerClosed || h.writerClosed && !h.silent }
 
 // wake holds the lock, or somebody who has just looked at the clock and does not wait yet would miss it.
 func (h *half) wake() {

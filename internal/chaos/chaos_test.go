@@ -1,0 +1,64 @@
+package chaos
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// playInBubble plays a plan with something broken on purpose, or nothing.
+func playInBubble(t *testing.T, p Plan, s sabotage) *Report {
+	t.Helper()
+	// With one processor a seed plays nearly the same each time.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var report *Report
+	synctest.Test(t, func(*testing.T) { report = play(p, s) })
+	return report
+}
+
+// A handful of seeds, for every run of the tests. "make chaos" plays a thousand.
+func TestSeeds(t *testing.T) {
+	for seed := range uint64(4) {
+		p := NewPlan(seed+1, 4*time.Minute)
+		report := playInBubble(t, p, sabotage{})
+		if report.Failure != nil {
+			t.Errorf("seed %d, play it again with: make chaos SEED=%d DURATION=4m\n%s", p.Seed, p.Seed, report.Failure.Explain(p))
+		}
+		assert.Greater(t, report.Writes, 100)
+		assert.Greater(t, report.Events, 1000)
+		assert.Positive(t, report.Passes)
+	}
+}
+
+func TestThePlanFollowsFromTheSeed(t *testing.T) {
+	assert.Equal(t, NewPlan(7, 0), NewPlan(7, 0))
+	assert.NotEqual(t, NewPlan(7, 0).Storms, NewPlan(8, 0).Storms)
+	assert.Equal(t, DefaultDuration, NewPlan(7, 0).Duration)
+	assert.Len(t, NewPlan(7, 0).Storms, 5)
+	assert.Len(t, NewPlan(7, time.Second).Storms, 1)
+}
+
+// Every action occurs, or it would not be tested by anybody.
+func TestThePlansHaveEverything(t *testing.T) {
+	seen := map[Action]bool{}
+	for seed := range uint64(40) {
+		for _, storm := range NewPlan(seed, 0).Storms {
+			for i, step := range storm.Steps {
+				seen[step.What] = true
+				assert.Less(t, step.At, storm.Length)
+				if i > 0 {
+					assert.LessOrEqual(t, storm.Steps[i-1].At, step.At)
+				}
+			}
+		}
+	}
+	for _, action := range []Action{
+		Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace, Cut, HalfClose, BlackHole, Stall, Refuse, Slow, Drip,
+		CutAfter, Corrupt, LinkHealed, Fault, Restart, Join, Leave,
+	} {
+		assert.True(t, seen[action], action)
+	}
+}

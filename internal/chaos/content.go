@@ -1,0 +1,79 @@
+package chaos
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"orrery/informer"
+	"orrery/internal/apiserver/resources"
+	"orrery/internal/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// contentOf returns what the server has of a resource, by key.
+func contentOf(server *store.Store, definition *resources.Definition, labels string) (map[string]*store.Object, error) {
+	view, err := server.Collection(definition.Prefix).View(0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", definition.Plural, err)
+	}
+	label, value, _ := strings.Cut(labels, "=")
+	content := map[string]*store.Object{}
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		if labels == "" || o.Labels[label] == value {
+			content[o.Key.String()] = o
+		}
+		return true
+	})
+	return content, nil
+}
+
+// storeDiffers compares the informer's store with what the server has, field by field as far as the form goes.
+func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
+	var wrong []string
+	fail := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Sprintf("store of %s: ", s.made.Name)+fmt.Sprintf(format, args...))
+	}
+	for key, want := range server {
+		have, found := s.GetIndexer().GetByKey(key)
+		if !found {
+			fail("%s is missing, which is %s", key, state{want.UID, want.Version})
+			continue
+		}
+		if is, should := stateOf(have), (state{want.UID, want.Version}); is != should {
+			fail("%s is %s and should be %s", key, is, should)
+		} else if difference := differs(want, have); difference != "" {
+			fail("%s (%s): %s", key, is, difference)
+		}
+	}
+	for _, have := range s.GetIndexer().All() {
+		if key := keyOf(have); server[key] == nil {
+			fail("%s (%s) is not on the server", key, stateOf(have))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// differs compares an object with what the server has of the same version.
+func differs(server *store.Object, have informer.LabeledObject) string {
+	want := server.Decode()
+	if !reflect.DeepEqual(want.GetLabels(), have.GetLabels()) && len(want.GetLabels())+len(have.GetLabels()) > 0 {
+		return fmt.Sprintf("labels %v should be %v", have.GetLabels(), want.GetLabels())
+	}
+	switch have := have.(type) {
+	case *api.Namespace:
+		if phase := want.NestedString("status", "phase"); string(have.Status.Phase) != phase {
+			return fmt.Sprintf("phase %s should be %s", have.Status.Phase, phase)
+		}
+	case *api.Unstructured:
+		is := have.DeepCopy()
+		delete(is.Object, "kind")
+		delete(is.Object, "apiVersion")
+		if !reflect.DeepEqual(want.Object, is.Object) {
+			return fmt.Sprintf("%v should be %v", is.Object, want.Object)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report is what came of a run, as plain data.
+type Report struct {
+	Seed uint64
+	// Virtual is how long the run took in the time of its bubble, SlowestCalm how long it took at the slowest quiet point until
+	// everything was as the server has it.
+	Virtual, SlowestCalm time.Duration
+
+	Writes    int            // that the server stored, of whomever
+	Events    int            // that handlers were told
+	Passes    int            // of the namespace controller
+	Finalized int            // namespaces
+	Lists     int            // of informers, streaming ones included
+	Watches   int            // that were opened
+	Retries   int            // of requests, by the client
+	Restarts  int            // of the server
+	Faults    map[string]int // by kind
+	Zombies   map[string]int // dead connections, by what noticed
+
+	// Failure is what was wrong, nil if nothing.
+	Failure *Failure `json:",omitempty"`
+}
+
+// Failure is what was wrong in a run.
+type Failure struct {
+	// When says at which point of the run it was noticed, Storm is the number of the last storm before that.
+	When  string
+	Storm int
+	// Differences say what is not as it has to be.
+	Differences []string
+}
+
+func failureOf(when string, differences []string) *Failure {
+	if len(differences) == 0 {
+		return nil
+	}
+	return &Failure{When: when, Differences: differences}
+}
+
+// fill puts into the report what was counted.
+func (w *world) fill(r *Report) {
+	r.Virtual = time.Since(w.began)
+	r.Writes, r.Finalized = w.journal.counts()
+	for _, p := range w.processes {
+		for _, s := range p.subjects {
+			r.Events += s.events()
+		}
+		if p.passes != nil {
+			r.Passes += p.passes.count()
+		}
+	}
+	t := w.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.Lists, r.Watches, r.Retries, r.Restarts = t.lists, t.watches, t.retries, t.faults[string(Restart)]
+	r.Faults, r.Zombies = t.faults, t.zombies
+}
+
+// Explain returns the failure as text: what was wrong, and the steps of the plan up to the point where it was noticed.
+func (f *Failure) Explain(p Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "wrong %s:\n", f.When)
+	for _, difference := range f.Differences {
+		fmt.Fprintf(&b, "  - %s\n", difference)
+	}
+	for i, storm := range p.Storms[:min(f.Storm+1, len(p.Storms))] {
+		fmt.Fprintf(&b, "storm %d, of %s:\n", i, storm.Length)
+		for _, step := range storm.Steps {
+			fmt.Fprintf(&b, "  %s\n", step)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Step is one thing that happens in a storm. Which fields matter depends on what.
+type Step struct {
+	At    time.Duration // since the beginning of the storm
+	Actor string        // who does it
+	What  Action
+	On    string // a process, or resource/namespace/name
+	Text  string // a fault, a label, the kind of a restart
+	N     int
+	For   time.Duration // how long what is switched on stays so
+}
+
+// Action is what a [Step] does.
+type Action string
+
+// The actions.
+const (
+	// Writes. What cannot be done, because it is not there or there already, is left undone.
+	Put             Action = "put"              // creates the object, or changes it
+	Delete          Action = "delete"           // deletes it
+	Recreate        Action = "recreate"         // deletes it and creates another under the name at once
+	Release         Action = "release"          // takes away the finalizer that holds it
+	CreateNamespace Action = "create-namespace" // with the finalizers in Text
+	DeleteNamespace Action = "delete-namespace"
+
+	// Faults of a link. They end after For.
+	Cut        Action = "cut"
+	HalfClose  Action = "half-close"
+	BlackHole  Action = "black-hole" // N: 0 both directions, 1 what is sent, 2 what is received
+	Stall      Action = "stall"
+	Refuse     Action = "refuse"
+	Slow       Action = "slow" // For is its end, N the delay in ms, Text "jitter" for as much jitter
+	Drip       Action = "drip" // N bytes per second
+	CutAfter   Action = "cut-after"
+	Corrupt    Action = "corrupt"
+	LinkHealed Action = "link-healed" // the end of them
+
+	// Faults of the server.
+	Fault   Action = "fault"   // Text as for the server's option --fault
+	Restart Action = "restart" // Text: how; For: how long it is down
+
+	// Handlers of the informer On.
+	Join  Action = "join"
+	Leave Action = "leave" // N: which, of those that joined late
+)
+
+// String is the step as a line of a report.
+func (s Step) String() string {
+	words := []string{fmt.Sprintf("%9.3fs %-14s %s", s.At.Seconds(), s.Actor, s.What)}
+	if s.On != "" {
+		words = append(words, s.On)
+	}
+	if s.Text != "" {
+		words = append(words, s.Text)
+	}
+	if s.N != 0 {
+		words = append(words, fmt.Sprint(s.N))
+	}
+	if s.For != 0 {
+		words = append(words, "for "+s.For.String())
+	}
+	return strings.Join(words, " ")
+}
