@@ -149,8 +149,8 @@ func (c *cluster) revoke(ctx context.Context) error {
 
 func bindingOf(role string) string { return "chaos-" + role[max(0, len(role)-20):] }
 
-// mostReplicas is how many replicas a plan has at most, and the zombie's.
-const mostReplicas = 3
+// mostReplicas is how many replicas a plan has at most.
+const mostReplicas = 2
 
 // freeze stops a component for a time, as a machine that swaps does.
 func (c *cluster) freeze(ctx context.Context, component string, d time.Duration) error {

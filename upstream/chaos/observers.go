@@ -3,9 +3,11 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/informer"
@@ -23,6 +25,8 @@ type observers struct {
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 	joined  int
+	// connections are those that are open.
+	connections atomic.Int64
 }
 
 // deliveries are the ways in which handlers are told, in turn.
@@ -96,12 +100,23 @@ func (o *observers) client(d *door, transport restclient.WatchTransport, jsonOnl
 	config.WatchTransport = transport
 	config.DisableProtobuf = jsonOnly
 	config.MaxRetryAfter = 10 * time.Second
+	config.Dial = o.dial
 	client, err := restclient.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("informers: %w", err)
 	}
 	o.clients = append(o.clients, client)
 	return client, nil
+}
+
+// dial counts connections.
+func (o *observers) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	o.connections.Add(1)
+	return &countedConn{Conn: conn, open: &o.connections}, nil
 }
 
 // join adds a handler to each informer. Some are slow.
@@ -139,6 +154,9 @@ func (o *observers) end() []string {
 		if shot := c.Snapshot(); shot.Watches != 0 || shot.InFlight != 0 {
 			found = append(found, fmt.Sprintf("informers have ended, and %d watches and %d requests are still open", shot.Watches, shot.InFlight))
 		}
+	}
+	if open := o.connections.Load(); open != 0 {
+		found = append(found, fmt.Sprintf("informers have ended, and %d connections are open", open))
 	}
 	for _, stack := range goroutinesOf("orrery/informer", "orrery/deltafifo", "orrery/restclient") {
 		found = append(found, "informers have ended, and this goroutine is left:\n"+stack)

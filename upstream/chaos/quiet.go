@@ -281,22 +281,5 @@ func (r *run) endSubjects(ctx context.Context) (found []string) {
 	case <-time.After(mostPatience):
 		return append(found, fmt.Sprintf("informers do not end in %v:\n%s", mostPatience, strings.Join(stacksWith([]string{"orrery/informer"}), "\n\n")))
 	}
-	for name, d := range r.doors {
-		if name == atHTTP || name == atSocket {
-			found = append(found, openConnections(d)...)
-		}
-	}
 	return found
-}
-
-// openConnections describes connections through a door whose user has gone. The door may need a moment to notice.
-func openConnections(d *door) []string {
-	d.heal()
-	for range 100 {
-		if d.link.Snapshot().Open == 0 {
-			return nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return []string{fmt.Sprintf("%s have ended, and %d connections are open", d.name, d.link.Snapshot().Open)}
 }

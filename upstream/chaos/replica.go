@@ -52,8 +52,8 @@ type replica struct {
 	supervisors sync.WaitGroup
 }
 
-// newReplica prepares a replica that goes through a door. It does not start it.
-func newReplica(program, name string, d *door, logFile string, note func(string, ...any), args ...string) (*replica, error) {
+// newReplica prepares a replica. It does not start it.
+func newReplica(program, name, kubeconfig, logFile string, note func(string, ...any), args ...string) (*replica, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newReplica(program, name string, d *door, logFile string, note func(string,
 	port := listener.Addr().(*net.TCPAddr).Port
 	return &replica{
 		name: name, program: program, log: logFile, port: port, note: note,
-		args: append([]string{"run", "--kubeconfig=" + d.kubeconfig, "--log-format=json", "-v1", "--metrics-port=" + strconv.Itoa(port), "--profiling"}, args...),
+		args: append([]string{"run", "--kubeconfig=" + kubeconfig, "--log-format=json", "-v1", "--metrics-port=" + strconv.Itoa(port), "--profiling"}, args...),
 	}, nil
 }
 
@@ -121,7 +121,7 @@ func (p *replica) supervise(process *controlplane.Process, began int64) {
 	switch code := process.ExitCode(); {
 	case code == 1 && !bytes.Contains(printed, []byte(`"controller started"`)):
 		p.giveUps++
-	case code == 1 && bytes.Contains(bytes.ToLower(lastLine(printed)), []byte("lease")):
+	case code == 1 && bytes.Contains(printed, []byte(lostLeadership)):
 		p.resigned++
 	default:
 		p.violations = append(p.violations, fmt.Sprintf("%s ended by itself: %v", p.name, process.Err()))
@@ -200,6 +200,14 @@ func (p *replica) end(ctx context.Context) {
 	p.ended = true
 	p.mu.Unlock()
 	p.terminate(ctx)
+	p.abandon()
+}
+
+// abandon ends the replica at once and for good.
+func (p *replica) abandon() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
 	p.kill()
 	p.supervisors.Wait()
 }
@@ -217,6 +225,9 @@ func (p *replica) healthy() []string {
 	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil && len(entries) > mostDescriptors {
 		found = append(found, fmt.Sprintf("%s has %d open files", p.name, len(entries)))
 	}
+	if err := p.ready(context.Background()); err != nil {
+		found = append(found, err.Error())
+	}
 	stacks := p.goroutines()
 	if count := goroutineCount(stacks); count > mostGoroutines {
 		found = append(found, fmt.Sprintf("%s has %d goroutines:\n%s", p.name, count, stacks))
@@ -224,18 +235,40 @@ func (p *replica) healthy() []string {
 	return found
 }
 
-// ready tells whether the replica's informers are filled and its work can begin.
-func (p *replica) ready() error {
-	if !p.running() {
-		return fmt.Errorf("%s does not run", p.name)
+// ready is nil when the replica's stores are filled. One that stands by is ready as well.
+func (p *replica) ready(context.Context) error {
+	if p.served("/readyz") == "" {
+		return fmt.Errorf("%s is not ready", p.name)
 	}
 	return nil
 }
 
-// goroutines asks the process for its stacks; "" when it does not serve them.
-func (p *replica) goroutines() string {
+// goroutines asks the process for its stacks.
+func (p *replica) goroutines() string { return p.served("/debug/pprof/goroutine?debug=1") }
+
+// metric reads the sum of a metric over its labels.
+func (p *replica) metric(name string) (sum float64, found bool) {
+	return sumOf(p.served("/metrics"), name)
+}
+
+// sumOf reads what Prometheus reads.
+func sumOf(text, name string) (sum float64, found bool) {
+	for line := range strings.Lines(text) {
+		rest, ours := strings.CutPrefix(line, name)
+		if !ours || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		if value, err := strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndexByte(rest, ' '):]), 64); err == nil {
+			sum, found = sum+value, true
+		}
+	}
+	return sum, found
+}
+
+// served asks the replica for something that it serves; "" when it does not answer with success.
+func (p *replica) served(path string) string {
 	client := &http.Client{Timeout: requestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/goroutine?debug=1", p.port))
+	answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", p.port, path))
 	if err != nil {
 		return ""
 	}
@@ -305,13 +338,16 @@ func (p *replica) faults() []string {
 	return found
 }
 
+// lostLeadership is what a replica says, as an error, that could not renew its Lease in time. It ends, as it must.
+const lostLeadership = "lost leadership"
+
 // wrong are parts of lines that the runtime of Go prints when a program breaks.
 var wrong = []string{"panic", "fatal error", "DATA RACE", "goroutine "}
 
 func isWrong(line string) bool {
 	var entry struct{ Level, Message string }
 	if json.Unmarshal([]byte(line), &entry) == nil {
-		return entry.Level == "error" || entry.Level == "fatal" || entry.Level == "panic" || strings.Contains(entry.Message, "panic")
+		return entry.Level == "error" && !strings.Contains(entry.Message, lostLeadership) || entry.Level == "fatal" || entry.Level == "panic" || strings.Contains(entry.Message, "panic")
 	}
 	for _, part := range wrong {
 		if strings.Contains(line, part) {

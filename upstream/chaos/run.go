@@ -28,6 +28,7 @@ type run struct {
 	// observers are nil until they have started.
 	observers *observers
 	serverMu  sync.Mutex // held while something happens to the control plane
+	beside    sync.WaitGroup
 
 	logMu sync.Mutex // held while writing to config.Log
 }
@@ -84,12 +85,23 @@ func makeDir(dir string) (string, error) {
 
 // play is the run from its first process to its last.
 func (r *run) play(ctx context.Context) (violations []string, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer r.beside.Wait()
+	defer stop()
 	r.note("%s", strings.TrimRight(r.plan.String(), "\n"))
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
-	zombie := r.startZombie(ctx)
+	beside := make(chan []string, 1)
+	r.beside.Go(func() {
+		var found []string
+		if r.config.Zombie {
+			problems, err := r.playZombies(ctx)
+			found = describe("zombies", problems, err)
+		}
+		beside <- found
+	})
 	if !r.plan.ColdStart {
 		if err := r.startSubjects(); err != nil {
 			return nil, err
@@ -111,7 +123,7 @@ func (r *run) play(ctx context.Context) (violations []string, err error) {
 			return r.violations(), err
 		}
 	}
-	violations = append(violations, zombie()...)
+	violations = append(violations, <-beside...)
 	violations = append(violations, r.endSubjects(ctx)...)
 	return append(violations, r.violations()...), ctx.Err()
 }
@@ -164,7 +176,7 @@ func (r *run) newReplica(name string, args ...string) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newReplica(r.config.Orrery, name, d, filepath.Join(r.dir, name+".log"), r.note, args...)
+	return newReplica(r.config.Orrery, name, d.kubeconfig, filepath.Join(r.dir, name+".log"), r.note, args...)
 }
 
 func (r *run) openDoor(name, user string) (*door, error) {
@@ -202,7 +214,7 @@ func (r *run) changeHandlers(ctx context.Context, round int) error {
 // doorsAt are the doors of a place.
 func (r *run) doorsAt(place string) (doors []*door) {
 	for name, d := range r.doors {
-		if name == place || place == everywhere && name != zombieName {
+		if name == place || place == everywhere {
 			doors = append(doors, d)
 		}
 	}
@@ -241,9 +253,7 @@ func (r *run) disturb(ctx context.Context, round Round, cold bool) error {
 	pause(ctx, round.Lasts)
 	steps.Wait()
 	for _, d := range r.doors {
-		if d.name != zombieName {
-			d.heal()
-		}
+		d.heal()
 	}
 	return context.Cause(ctx)
 }
@@ -267,11 +277,7 @@ func (r *run) step(ctx context.Context, s Step) error {
 // close ends whatever still runs.
 func (r *run) close() error {
 	for _, p := range r.replicas {
-		p.mu.Lock()
-		p.ended = true
-		p.mu.Unlock()
-		p.kill()
-		p.supervisors.Wait()
+		p.abandon()
 	}
 	if r.writers != nil && r.writers.stop != nil {
 		r.writers.end()
