@@ -77,15 +77,17 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 		return nil
 	}
 	election := p.options.election
-	leases, err := newLeaseClient(p.shared.Client.Config(), election.namespace, election.renewDeadline)
+	config := p.shared.Client.Config()
+	config.Dial = dialer.DialContext // not behind the fence: by its answers it is known who may send what
+	leases, err := leaderelection.NewClient(config, election.namespace, election.renewDeadline)
 	if err != nil {
 		return err
 	}
-	defer leases.close()
+	defer leases.Close()
 	identity := newIdentity()
 	elector, err := leaderelection.New(leaderelection.Config{
 		Leases:    leases,
-		Reconnect: leases.reconnect,
+		Reconnect: leases.Reconnect,
 		Watch:     restclient.Typed[*api.Lease](p.shared.Client, api.LeasesResource, election.namespace),
 		Namespace: election.namespace,
 		Name:      election.name,

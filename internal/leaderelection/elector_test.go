@@ -1,0 +1,339 @@
+package leaderelection_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/leaderelection"
+	"orrery/restclient/api"
+)
+
+func TestTheFirstLeadsAndWritesTheLeaseAsOthersDo(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		began := time.Now()
+		a := p.join("a")
+		synctest.Wait()
+		require.True(t, a.leads())
+		time.Sleep(5 * time.Second)
+		spec := p.lease().Spec
+		assert.Equal(t, "a", spec.HolderIdentity)
+		assert.Equal(t, int32(15), *spec.LeaseDurationSeconds)
+		assert.Equal(t, int32(0), *spec.LeaseTransitions)
+		assert.True(t, spec.AcquireTime.Equal(began))
+		assert.True(t, spec.RenewTime.Equal(began.Add(4*time.Second)), "renewed every two seconds: %v", spec.RenewTime)
+	})
+}
+
+// With the watch nobody waits for a retry period.
+func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(20*time.Second + 300*time.Millisecond)
+		require.True(t, a.leads())
+		require.False(t, b.leads())
+		a.stop()
+		synctest.Wait()
+		assert.True(t, b.leads(), "in no time")
+		<-a.ended
+		assert.NoError(t, a.err)
+		assert.Equal(t, []string{`acquired after "" witnessed false`, "released <nil>"}, a.told())
+		assert.Equal(t, []string{"follows a", `acquired after "a" witnessed true`}, b.told())
+		assert.Equal(t, int32(1), *p.lease().Spec.LeaseTransitions)
+	})
+}
+
+// Without the watch, or where it is forbidden, the retry period with its jitter is what it takes.
+func TestWithoutTheWatchRetriesDo(t *testing.T) {
+	for name, change := range map[string]func(*leaderelection.Config){"none": without, "forbidden": func(*leaderelection.Config) {}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, p *place) {
+				p.forbid(isWatch)
+				a := p.join("a", change)
+				synctest.Wait()
+				b := p.join("b", change)
+				time.Sleep(20*time.Second + 300*time.Millisecond)
+				require.True(t, a.leads())
+				a.stop()
+				assert.LessOrEqual(t, until(t, "b leads", b.leads), 4400*time.Millisecond)
+				if name == "forbidden" {
+					assert.Contains(t, b.told(), "watch failed, forbidden true")
+				}
+			})
+		})
+	}
+}
+
+// A leader that is gone is followed when its time is over by the follower's clock: with the watch to the moment.
+func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(21 * time.Second) // the last renewal is a second ago
+		a.die()
+		assert.Equal(t, 14*time.Second, until(t, "b leads", b.leads))
+	})
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a", without)
+		synctest.Wait()
+		b := p.join("b", without)
+		time.Sleep(21 * time.Second)
+		a.die()
+		assert.LessOrEqual(t, until(t, "b leads", b.leads), 15*time.Second+4400*time.Millisecond, "the lease, and what it was seen late by")
+	})
+}
+
+// What is written in the Lease by a clock that is wrong, by however much, says nothing about how long ago it was.
+func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
+	for _, skew := range []time.Duration{-1000 * time.Hour, 1000 * time.Hour} {
+		inBubble(t, func(t *testing.T, p *place) {
+			seconds, stamp := int32(15), api.NewMicroTime(time.Now().Add(skew))
+			lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}}
+			lease.Spec = api.LeaseSpec{HolderIdentity: "other", LeaseDurationSeconds: &seconds, AcquireTime: &stamp, RenewTime: &stamp}
+			_, err := p.leases.Create(t.Context(), lease, api.UpdateOptions{})
+			require.NoError(t, err)
+			b := p.join("b")
+			assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
+			assert.Contains(t, b.told(), `acquired after "other" witnessed false`)
+		})
+	}
+}
+
+func TestAShortOutageIsSurvived(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(20*time.Second + time.Millisecond)
+		a.link.Refuse(true)
+		a.link.Cut()
+		time.Sleep(7 * time.Second)
+		a.link.Heal()
+		time.Sleep(20 * time.Second)
+		assert.True(t, a.leads())
+		assert.False(t, b.leads())
+	})
+}
+
+// A leader that cannot renew ends its work by itself, at its deadline, before anybody else begins.
+func TestALongOutageEndsTheWorkInTime(t *testing.T) {
+	for name, fail := range map[string]func(a *participant){
+		"refused":    func(a *participant) { a.link.Refuse(true); a.link.Cut() },
+		"black hole": func(a *participant) { a.link.BlackHole(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, p *place) {
+				a := p.join("a")
+				synctest.Wait()
+				b := p.join("b")
+				time.Sleep(21 * time.Second) // the last renewal is a second ago
+				fail(a)
+				worked := until(t, "a stops", func() bool { return !a.leads() })
+				assert.Equal(t, 9*time.Second, worked)
+				<-a.ended
+				var lost *leaderelection.LostError
+				require.ErrorAs(t, a.err, &lost)
+				assert.False(t, lost.Taken)
+				assert.Error(t, lost.Err, "why it could not renew")
+				assert.Contains(t, lost.Error(), "could not be renewed for 10s")
+				assert.Equal(t, 5*time.Second, until(t, "b leads", b.leads))
+				assert.Contains(t, a.told(), "lost")
+			})
+		})
+	}
+}
+
+// Somebody labels the Lease: the next renewal finds another version, reads it, and keeps the label.
+func TestAConflictIsSolvedByReading(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		time.Sleep(time.Second)
+		p.edit(func(lease *api.Lease) {
+			lease.Labels = map[string]string{"team": "blue"}
+			preferred, strategy := "b", "OldestEmulationVersion"
+			lease.Spec.PreferredHolder, lease.Spec.Strategy = &preferred, &strategy
+		})
+		time.Sleep(10 * time.Second)
+		assert.True(t, a.leads())
+		lease := p.lease()
+		assert.Equal(t, "blue", lease.Labels["team"])
+		assert.Equal(t, "b", *lease.Spec.PreferredHolder)
+		assert.Equal(t, "OldestEmulationVersion", *lease.Spec.Strategy)
+		assert.Equal(t, int32(0), *lease.Spec.LeaseTransitions)
+		assert.Contains(t, a.told(), "slow path")
+	})
+}
+
+// A Lease that is deleted does not make its holder stop, so it is not free: the leader makes it anew.
+func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(21 * time.Second)
+		require.NoError(t, p.leases.Delete(t.Context(), "orrery", api.DeleteOptions{}))
+		synctest.Wait()
+		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
+		time.Sleep(time.Minute)
+		assert.True(t, a.leads())
+		assert.False(t, b.leads())
+	})
+	// If the holder has died as well, its time runs out as if the Lease were there.
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(21 * time.Second)
+		a.die()
+		require.NoError(t, p.leases.Delete(t.Context(), "orrery", api.DeleteOptions{}))
+		assert.Equal(t, 14*time.Second, until(t, "b leads", b.leads))
+	})
+}
+
+// Whoever takes the holder out by hand wants another one to lead.
+func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
+	for _, holder := range []string{"", "c"} {
+		inBubble(t, func(t *testing.T, p *place) {
+			a := p.join("a")
+			time.Sleep(time.Second)
+			p.edit(func(lease *api.Lease) { lease.Spec.HolderIdentity = holder })
+			synctest.Wait()
+			assert.False(t, a.leads(), "at once: it watches as well")
+			<-a.ended
+			var lost *leaderelection.LostError
+			require.ErrorAs(t, a.err, &lost)
+			assert.True(t, lost.Taken)
+			assert.Equal(t, holder, lost.Holder)
+			assert.Contains(t, lost.Error(), "kube-system/orrery")
+		})
+	}
+}
+
+// A leader that is told to stop goes on renewing while it finishes what it has in hand.
+func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("busy a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(time.Second)
+		a.stop()
+		time.Sleep(time.Minute)
+		assert.True(t, a.leads())
+		assert.False(t, b.leads())
+		close(a.finish)
+		synctest.Wait()
+		assert.True(t, b.leads())
+		<-a.ended
+		assert.NoError(t, a.err)
+	})
+}
+
+func TestWhoStandsByEndsAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(time.Second)
+		b.stop()
+		synctest.Wait()
+		select {
+		case <-b.ended:
+			assert.NoError(t, b.err)
+		default:
+			t.Error("it waits for something")
+		}
+		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
+	})
+}
+
+// What can never work is told at the start; what may work later is waited for.
+func TestTheStart(t *testing.T) {
+	method := func(method string) func(*http.Request) bool {
+		return func(r *http.Request) bool { return r.Method == method && !isWatch(r) }
+	}
+	for verb, refuse := range map[string]func(*http.Request) bool{
+		"get": method(http.MethodGet), "create": method(http.MethodPost), "update": method(http.MethodPut),
+	} {
+		t.Run("no right to "+verb, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, p *place) {
+				if verb == "update" {
+					p.join("a") // one that leads: nothing would have to be updated for a long time
+					synctest.Wait()
+				}
+				p.forbid(refuse)
+				b := p.join("b")
+				<-b.ended
+				var access *leaderelection.AccessError
+				require.ErrorAs(t, b.err, &access)
+				assert.Equal(t, verb, access.Verb)
+				assert.True(t, api.IsForbidden(access))
+				assert.Contains(t, access.Error(), "cannot "+verb+" the Lease kube-system/orrery")
+			})
+		})
+	}
+	t.Run("no such namespace", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, p *place) {
+			b := p.join("b", func(config *leaderelection.Config) {
+				config.Leases = p.leases.InNamespace("missing")
+				config.Namespace = "missing"
+				config.Watch = nil
+			})
+			<-b.ended
+			var access *leaderelection.AccessError
+			require.ErrorAs(t, b.err, &access)
+			assert.True(t, api.IsNotFound(access))
+		})
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, p *place) {
+			p.pipes.Refuse(true)
+			b := p.join("b")
+			time.Sleep(time.Hour)
+			p.pipes.Refuse(false)
+			until(t, "b leads", b.leads)
+		})
+	})
+}
+
+func TestCheckAndSnapshot(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b")
+		time.Sleep(3 * time.Second)
+		snapshot := a.Snapshot()
+		assert.Equal(t, leaderelection.Snapshot{
+			Lease: "kube-system/orrery", Identity: "a", Leading: true, Holder: "a", Observed: time.Second, Renewed: time.Second, Watching: true,
+		}, snapshot)
+		assert.Equal(t, "a", b.Snapshot().Holder)
+		assert.NoError(t, a.Check(0))
+		assert.NoError(t, b.Check(0))
+		a.link.Refuse(true)
+		a.link.Cut()
+		time.Sleep(5 * time.Second)
+		assert.NotEmpty(t, a.Snapshot().LastError)
+	})
+}
+
+func TestTheWorkMayEndByItself(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		elector, err := leaderelection.New(leaderelection.Config{Leases: p.leases, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		require.NoError(t, err)
+		worked := false
+		require.NoError(t, elector.Run(t.Context(), func(context.Context, leaderelection.Term) { worked = true }))
+		assert.True(t, worked)
+		lease := p.lease()
+		assert.Empty(t, lease.Spec.HolderIdentity)
+		assert.Equal(t, int32(1), *lease.Spec.LeaseDurationSeconds)
+		assert.False(t, errors.Is(elector.Check(0), context.Canceled))
+	})
+}

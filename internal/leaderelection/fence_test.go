@@ -1,0 +1,208 @@
+package leaderelection
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// wire is a connection that counts what is written, and can be closed hard.
+type wire struct {
+	net.Conn
+	written int
+	closed  bool
+	linger  *int
+}
+
+func (w *wire) Write(p []byte) (int, error) { w.written += len(p); return len(p), nil }
+func (w *wire) Close() error                { w.closed = true; return nil }
+func (w *wire) SetLinger(seconds int) error { w.linger = &seconds; return nil }
+
+// fenced returns a connection behind a fence.
+func fenced(t *testing.T, f *Fence) (net.Conn, *wire) {
+	t.Helper()
+	inner := &wire{}
+	conn, err := f.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })(t.Context(), "tcp", "a:1")
+	require.NoError(t, err)
+	return conn, inner
+}
+
+// A process that was stopped for longer than its lease goes on in the middle of a request. No timer has fired yet, no
+// context has ended; what it writes does not leave all the same.
+func TestNothingLeavesAProcessThatWakesUpLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fence Fence
+		conn, inner := fenced(t, &fence)
+		idle, innerIdle := fenced(t, &fence)
+		clock := newClock()
+		lost := errors.New("lost")
+		hold := newHold(t.Context(), clock, 10*time.Second, fence.close, func() error { return lost })
+		fence.guard(hold)
+		_, err := conn.Write([]byte("12345"))
+		require.NoError(t, err)
+		hold.timer.Stop() // it sleeps, too
+
+		time.Sleep(10*time.Second - 1)
+		_, err = conn.Write([]byte("12345"))
+		require.NoError(t, err)
+		require.True(t, hold.extend(15*time.Second))
+		hold.timer.Stop()
+		time.Sleep(5*time.Second + 1)
+		require.NoError(t, hold.ctx.Err(), "nothing has noticed yet")
+		_, err = conn.Write([]byte("12345"))
+		assert.ErrorIs(t, err, ErrFenced)
+		assert.Equal(t, 10, inner.written)
+		assert.True(t, inner.closed)
+		assert.True(t, innerIdle.closed, "all connections are broken off")
+		assert.Zero(t, *innerIdle.linger, "and what the kernel has not sent of them is thrown away")
+		assert.Equal(t, lost, context.Cause(hold.ctx))
+		_, err = idle.Write([]byte("1"))
+		assert.ErrorIs(t, err, ErrFenced)
+		_, err = fence.Dial(nil)(t.Context(), "tcp", "a:1")
+		assert.ErrorIs(t, err, ErrFenced)
+		assert.False(t, hold.extend(time.Hour), "a renewal that comes too late brings nothing back")
+	})
+}
+
+func TestAFenceWithoutALeaderIsNotThere(t *testing.T) {
+	var fence Fence
+	conn, inner := fenced(t, &fence)
+	_, err := conn.Write([]byte("12345"))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	assert.True(t, inner.closed)
+	assert.Empty(t, fence.conns)
+	broken := errors.New("broken")
+	_, err = fence.Dial(func(context.Context, string, string) (net.Conn, error) { return nil, broken })(t.Context(), "tcp", "a:1")
+	assert.ErrorIs(t, err, broken)
+}
+
+// The lease may be lost while a connection is being made.
+func TestAConnectionThatComesTooLateIsClosed(t *testing.T) {
+	var fence Fence
+	inner := &wire{}
+	_, err := fence.Dial(func(context.Context, string, string) (net.Conn, error) {
+		fence.close()
+		return inner, nil
+	})(t.Context(), "tcp", "a:1")
+	assert.ErrorIs(t, err, ErrFenced)
+	assert.True(t, inner.closed)
+}
+
+// The hold ends by its timer as well, for those who do not ask.
+func TestAHoldEndsAtItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, over := time.Now(), 0
+		hold := newHold(t.Context(), newClock(), 10*time.Second, func() { over++ }, func() error { return ErrFenced })
+		time.Sleep(6 * time.Second)
+		require.True(t, hold.extend(16*time.Second))
+		<-hold.ctx.Done()
+		assert.Equal(t, 16*time.Second, time.Since(began))
+		hold.stop(nil)
+		assert.Equal(t, 1, over)
+	})
+}
+
+// A machine that was suspended does not count the time by its monotonic clock. The kernel has another one that does.
+func TestTheClockRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClock()
+		time.Sleep(time.Minute)
+		assert.Equal(t, time.Minute, c.now(), "what two clocks that are read in turn differ by is no sleep")
+		c.suspended -= time.Hour
+		assert.InDelta(t, time.Minute+time.Hour, c.now(), float64(time.Second))
+	})
+}
+
+func TestTiming(t *testing.T) {
+	for _, test := range []struct {
+		timing  Timing
+		problem string
+	}{
+		{Timing{}, ""},
+		{Timing{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second}, ""},
+		{Timing{LeaseDuration: 10 * time.Second}, "--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)"},
+		{Timing{RetryPeriod: 9 * time.Second}, "--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)"},
+		{Timing{RetryPeriod: -1}, "--leader-elect-retry-period must be positive"},
+		{Timing{RenewDeadline: -1}, "--leader-elect-renew-deadline must be positive"},
+		{Timing{LeaseDuration: -1}, "--leader-elect-lease-duration must be positive"},
+		{Timing{LeaseDuration: 10 * longestLease}, "--leader-elect-lease-duration must be at most 8760h0m0s"},
+	} {
+		err := test.timing.Check()
+		if test.problem == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		var problem *ConfigError
+		require.ErrorAs(t, err, &problem)
+		assert.Contains(t, err.Error(), test.problem)
+	}
+	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(), "nobody may begin earlier than promised")
+}
+
+func TestAConfigurationThatLacksSomething(t *testing.T) {
+	complete := Config{Leases: &Client{}, Namespace: "kube-system", Name: "orrery", Identity: "a"}
+	_, err := New(complete)
+	require.NoError(t, err)
+	for want, spoil := range map[string]func(*Config){
+		"a way to reach its Lease":          func(c *Config) { c.Leases = nil },
+		"--leader-elect-resource-namespace": func(c *Config) { c.Namespace = "" },
+		"--leader-elect-resource-name ":     func(c *Config) { c.Name = "" },
+		"an identity":                       func(c *Config) { c.Identity = "" },
+		"--leader-elect-retry-period":       func(c *Config) { c.Timing.RetryPeriod = time.Hour },
+	} {
+		config := complete
+		spoil(&config)
+		_, err := New(config)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// The check is about an elector that is stuck: one that works ends its term in time.
+func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Config{Leases: &Client{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		require.NoError(t, err)
+		e.candidate.leading = true
+		time.Sleep(20 * time.Second)
+		assert.NoError(t, e.Check(5*time.Second))
+		time.Sleep(time.Second)
+		assert.ErrorContains(t, e.Check(5*time.Second), "the Lease kube-system/orrery was renewed 21s ago and lasts for 15s")
+	})
+}
+
+func TestJoinedTracesHearEverything(t *testing.T) {
+	var heard []string
+	trace := func(name string) *Trace {
+		return &Trace{
+			Acquired:    func(Term) { heard = append(heard, name+"acquired") },
+			Renewed:     func(time.Duration) { heard = append(heard, name+"renewed") },
+			SlowPath:    func() { heard = append(heard, name+"slow") },
+			Failed:      func(error, bool) { heard = append(heard, name+"failed") },
+			Lost:        func(error) { heard = append(heard, name+"lost") },
+			Released:    func(error) { heard = append(heard, name+"released") },
+			NewLeader:   func(string) { heard = append(heard, name+"new") },
+			WatchFailed: func(error, bool) { heard = append(heard, name+"watch") },
+		}
+	}
+	for _, joined := range []*Trace{JoinTraces(trace("1"), trace("2")), JoinTraces(nil, &Trace{})} {
+		joined.acquired(Term{})
+		joined.renewed(0)
+		joined.slowPath()
+		joined.failed(nil, false)
+		joined.lost(nil)
+		joined.released(nil)
+		joined.newLeader("")
+		joined.watchFailed(nil, false)
+	}
+	assert.Equal(t, []string{
+		"1acquired", "2acquired", "1renewed", "2renewed", "1slow", "2slow", "1failed", "2failed",
+		"1lost", "2lost", "1released", "2released", "1new", "2new", "1watch", "2watch",
+	}, heard)
+}

@@ -1,0 +1,230 @@
+package leaderelection_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
+	"orrery/internal/apiserver"
+	"orrery/internal/faultnet"
+	"orrery/internal/leaderelection"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// place is the built-in API server in a bubble, where candidates meet.
+type place struct {
+	t      *testing.T
+	server *apiserver.Server
+	pipes  *restclienttest.Server
+	leases *restclient.Resource[*api.Lease] // the administrator's
+
+	mu      sync.Mutex // guards what follows
+	refuse  func(*http.Request) bool
+	working map[string]bool // by identity: its work's context has not ended
+	both    []string        // when two worked
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	p := &place{t: t, server: server, working: map[string]bool{}}
+	p.pipes = restclienttest.NewServer(t, p)
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	p.leases = restclient.Typed[*api.Lease](p.pipes.Client(), api.LeasesResource, "kube-system")
+	return p
+}
+
+func (p *place) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	refuse := p.refuse
+	p.mu.Unlock()
+	if refuse == nil || !refuse(r) {
+		p.server.Handler().ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	_ = json.NewEncoder(w).Encode(api.Status{
+		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 403, Reason: api.ReasonForbidden, Message: "not you",
+	})
+}
+
+// forbid has the server refuse requests.
+func (p *place) forbid(refuse func(*http.Request) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuse = refuse
+}
+
+func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
+
+// lease is the Lease on the server.
+func (p *place) lease() *api.Lease {
+	p.t.Helper()
+	lease, err := p.leases.Get(p.t.Context(), "orrery", api.GetOptions{})
+	require.NoError(p.t, err)
+	return lease
+}
+
+// edit changes the Lease behind everybody's back.
+func (p *place) edit(change func(*api.Lease)) {
+	p.t.Helper()
+	lease := p.lease()
+	change(lease)
+	_, err := p.leases.Update(p.t.Context(), lease, api.UpdateOptions{})
+	require.NoError(p.t, err)
+}
+
+func (p *place) works(identity string, yes bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other, working := range p.working {
+		if yes && working && other != identity {
+			p.both = append(p.both, fmt.Sprintf("%s and %s at %v", identity, other, time.Now()))
+		}
+	}
+	p.working[identity] = yes
+}
+
+// participant is one elector with a link of its own.
+type participant struct {
+	*leaderelection.Elector
+	place    *place
+	identity string
+	link     faultnet.Link
+	fence    leaderelection.Fence
+	finish   chan struct{} // the work returns when it is closed, or when it has to
+	stop     context.CancelFunc
+	ended    chan struct{}
+	err      error // of Run, after ended
+
+	mu  sync.Mutex // guards what follows
+	log []string
+}
+
+// join starts a participant, which ends with the test.
+func (p *place) join(identity string, change ...func(*leaderelection.Config)) *participant {
+	p.t.Helper()
+	a := &participant{place: p, identity: identity, finish: make(chan struct{}), ended: make(chan struct{})}
+	client := p.pipes.Client(func(config *restclient.Config) {
+		config.Dial = a.link.Dial(p.pipes.Dial)
+		config.MaxRetries = -1
+	})
+	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
+	config := leaderelection.Config{
+		Leases: leases, Watch: leases, Namespace: "kube-system", Name: "orrery", Identity: identity, Fence: &a.fence, Trace: a.trace(),
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	var err error
+	a.Elector, err = leaderelection.New(config)
+	require.NoError(p.t, err)
+	ctx, cancel := context.WithCancel(p.t.Context())
+	a.stop = cancel
+	go func() {
+		defer close(a.ended)
+		a.err = a.Run(ctx, func(alive context.Context, _ leaderelection.Term) { a.work(ctx, alive) })
+	}()
+	p.t.Cleanup(func() { cancel(); a.link.Cut(); <-a.ended })
+	return a
+}
+
+// work has something in hand until finish is closed when it is told to stop.
+func (a *participant) work(ctx, alive context.Context) {
+	a.place.works(a.identity, true)
+	defer context.AfterFunc(alive, func() { a.place.works(a.identity, false) })()
+	select {
+	case <-alive.Done():
+	case <-ctx.Done():
+		select {
+		case <-a.finish:
+		case <-alive.Done():
+		default:
+			if !strings.HasPrefix(a.identity, "busy") {
+				break
+			}
+			select {
+			case <-a.finish:
+			case <-alive.Done():
+			}
+		}
+	}
+	a.place.works(a.identity, false)
+}
+
+func (a *participant) trace() *leaderelection.Trace {
+	return &leaderelection.Trace{
+		Acquired: func(term leaderelection.Term) {
+			a.note("acquired after %q witnessed %v", term.Predecessor, term.Witnessed)
+		},
+		Lost:        func(error) { a.note("lost") },
+		Released:    func(err error) { a.note("released %v", err) },
+		NewLeader:   func(identity string) { a.note("follows %s", identity) },
+		SlowPath:    func() { a.note("slow path") },
+		WatchFailed: func(_ error, forbidden bool) { a.note("watch failed, forbidden %v", forbidden) },
+	}
+}
+
+func (a *participant) note(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.log = append(a.log, fmt.Sprintf(format, args...))
+}
+
+// told returns what the trace was told, and forgets it.
+func (a *participant) told() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	log := a.log
+	a.log = nil
+	return log
+}
+
+func (a *participant) leads() bool { return a.Snapshot().Leading }
+
+// die is the end of a process and of its machine: nothing of it is heard any more.
+func (a *participant) die() {
+	a.link.BlackHole(true)
+	a.place.works(a.identity, false)
+}
+
+// until waits for something and returns how long that took.
+func until(t *testing.T, what string, done func() bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for !done() {
+		require.Less(t, time.Since(began), time.Hour, what)
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+	}
+	return time.Since(began)
+}
+
+// without takes the watch away.
+func without(config *leaderelection.Config) { config.Watch = reflector.ListerWatcher[*api.Lease](nil) }
+
+// inBubble runs a test at a place of its own.
+func inBubble(t *testing.T, test func(t *testing.T, p *place)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		test(t, p)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		assert.Empty(t, p.both, "two worked at the same time")
+	})
+}
