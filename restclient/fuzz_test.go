@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"testing"
+	"unicode/utf8"
 
 	"orrery/restclient/api"
 )
@@ -25,6 +27,7 @@ func FuzzWatchDecoder(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkWatch(t, data, false)
 		d := newEventDecoder(bytes.NewReader(data), 1<<16, metadataCodec(false))
 		reference := json.NewDecoder(bytes.NewReader(data))
 		for {
@@ -38,6 +41,9 @@ func FuzzWatchDecoder(f *testing.F) {
 			}
 			var object *api.PartialObjectMetadata
 			understood := want.Object != nil && json.Unmarshal(want.Object, &object) == nil && object != nil
+			if err == nil && plainEvent(data) {
+				checkOtherEvent(t, event, want.Type, want.Object)
+			}
 			isObject := want.Type == api.WatchAdded || want.Type == api.WatchModified || want.Type == api.WatchDeleted
 			// Field names in another case, or twice, are the reference's laxness.
 			if !isObject || !understood || !plainEvent(data) {
@@ -77,6 +83,7 @@ func FuzzListDecoder(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkList(t, data)
 		list, listed, err := decodeList(bytes.NewReader(data), 1<<16, metadataCodec(false))
 		if err != nil || !listed {
 			if listed || list != nil {
@@ -88,11 +95,15 @@ func FuzzListDecoder(f *testing.F) {
 			return // values that nobody asked for are skipped unread
 		}
 		var want struct {
-			Items []json.RawMessage `json:"items"`
+			api.ListMeta `json:"metadata"`
+			Items        []json.RawMessage `json:"items"`
 		}
 		if err := json.Unmarshal(data, &want); err == nil && bytes.Contains(data, []byte(`"items"`)) && len(want.Items) != len(list.Items) &&
 			bytes.Count(bytes.ToLower(data), []byte("items")) == 1 {
 			t.Fatalf("%q: %d items, want %d", data, len(list.Items), len(want.Items))
+		} else if err == nil && bytes.Count(bytes.ToLower(data), []byte("metadata")) == 1 && bytes.Contains(data, []byte(`"metadata"`)) &&
+			(list.Continue != want.Continue || list.ResourceVersion != want.ResourceVersion) && len(want.Items) == 0 {
+			t.Fatalf("%q: %+v, want %+v", data, list.ListMeta, want.ListMeta)
 		}
 	})
 }
@@ -114,6 +125,23 @@ func FuzzRefusal(f *testing.F) {
 		}
 		if err.Status.Code == 0 && code != 0 {
 			t.Fatalf("%d %q: no code", code, body)
+		}
+		if len(err.Error()) > 4*maxErrorText+len(body) || !utf8.ValidString(err.Error()) {
+			t.Fatalf("%d %q: a text of %d bytes", code, body, len(err.Error()))
+		}
+		var want api.Status
+		if bytes.HasPrefix(body, []byte(protobufMagic)) || json.Unmarshal(body, &want) != nil || want.Kind != "Status" {
+			return
+		}
+		got := err.Status
+		if want.Code == 0 {
+			want.Code = code
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%d %q: %+v, want %+v", code, body, got, want)
+		}
+		if asked := want.Details != nil && want.Details.RetryAfterSeconds > 0; asked != (err.RetryAfter > 0) {
+			t.Fatalf("%d %q: to be asked again in %v", code, body, err.RetryAfter)
 		}
 	})
 }

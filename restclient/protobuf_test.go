@@ -333,6 +333,7 @@ func FuzzWatchProtobuf(f *testing.F) {
 	f.Add(recording(f, "metadata-pods-watch.pb"))
 	f.Add(frame("ERROR", envelope("v1", "Status", varint(nil, 6, 410))))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkWatch(t, data, true)
 		d := newEventDecoder(bytes.NewReader(data), 1<<16, heads())
 		d.protobuf = true
 		for range len(data) + 1 {

@@ -210,7 +210,11 @@ type DecodeError struct {
 }
 
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("%s %s: the answer cannot be understood: %v", e.Verb, e.URL, e.Err)
+	cause := e.Err.Error()
+	if len(cause) > maxErrorText { // encoding/json quotes a number that does not fit, however long it is
+		cause = cause[:maxErrorText] + "..."
+	}
+	return fmt.Sprintf("%s %s: the answer cannot be understood: %s", e.Verb, e.URL, cause)
 }
 
 // Unwrap returns the cause, for instance a *json.SyntaxError, a *TooLargeError or io.ErrUnexpectedEOF.

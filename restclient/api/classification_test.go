@@ -119,4 +119,6 @@ func TestStatusErrorDelay(t *testing.T) {
 	err := api.NewStatusError(api.Status{Code: 504, Details: &api.StatusDetails{RetryAfterSeconds: 7}})
 	assert.Equal(t, 7*time.Second, api.RetryAfterOf(fmt.Errorf("x: %w", err)))
 	assert.Zero(t, api.RetryAfterOf(statusError(504, "")))
+	huge := api.NewStatusError(api.Status{Code: 504, Details: &api.StatusDetails{RetryAfterSeconds: 1 << 62}})
+	assert.Greater(t, huge.RetryAfter, 60*365*24*time.Hour, "more than a Duration holds is very long, and not nothing")
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -16,11 +17,15 @@ type StatusError struct {
 	Verb, URL string
 }
 
+// maxRetryAfterSeconds is the longest delay that a field of Kubernetes can ask for. JSON can ask for more than a
+// time.Duration holds.
+const maxRetryAfterSeconds = math.MaxInt32
+
 // NewStatusError makes an error of a refusal, with the delay that its details ask for.
 func NewStatusError(status Status) *StatusError {
 	e := &StatusError{Status: status}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		e.RetryAfter = time.Duration(status.Details.RetryAfterSeconds) * time.Second
+		e.RetryAfter = time.Duration(min(status.Details.RetryAfterSeconds, maxRetryAfterSeconds)) * time.Second
 	}
 	return e
 }

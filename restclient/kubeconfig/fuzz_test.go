@@ -1,6 +1,8 @@
 package kubeconfig
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,7 +15,7 @@ import (
 // FuzzParse feeds the parser with damaged kubeconfigs. It must not panic, must fail with a ParseError alone, must not
 // quote the file, and must understand what it has written itself.
 func FuzzParse(f *testing.F) {
-	paths, err := filepath.Glob("testdata/*")
+	paths, err := filepath.Glob("testdata/scenarios/*")
 	require.NoError(f, err)
 	for _, path := range paths {
 		if text, err := os.ReadFile(path); err == nil {
@@ -29,6 +31,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			require.True(t, errors.As(err, &parseError))
 			require.NotContains(t, err.Error(), "s3cret")
+			require.Less(t, len(err.Error()), 600, "it says what is wrong and does not repeat the file")
+			require.GreaterOrEqual(t, parseError.Line, 0)
+			require.LessOrEqual(t, parseError.Line, bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2)
 			return
 		}
 		written, err := cfg.Marshal()
@@ -38,5 +43,15 @@ func FuzzParse(f *testing.F) {
 		writtenAgain, err := again.Marshal()
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(writtenAgain))
+
+		// The space between the parts of a JSON document means nothing.
+		var compact bytes.Buffer
+		if json.Compact(&compact, text) == nil {
+			same, err := Parse(compact.Bytes(), "FILE")
+			require.NoError(t, err)
+			fromCompact, err := same.Marshal()
+			require.NoError(t, err)
+			require.Equal(t, string(written), string(fromCompact))
+		}
 	})
 }

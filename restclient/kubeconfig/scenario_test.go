@@ -19,7 +19,7 @@ import (
 	"orrery/restclient/internal/certtest"
 )
 
-// TestScenarios runs the files in testdata. Commands:
+// TestScenarios runs the files in testdata/scenarios. Commands:
 //
 //	file path      write the text; CA64, CERT64 and KEY64 stand for base64 of PEM, DIR for the scenario's directory
 //	pem path=P what=ca|cert|key
@@ -29,7 +29,7 @@ import (
 // Tokens and passwords in the scenarios begin with "s3cret". They may be seen in the header of the request, and nowhere
 // else.
 func TestScenarios(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := newScenario(t)
 		datadriven.RunTest(t, path, s.run)
 	})
