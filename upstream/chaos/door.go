@@ -34,7 +34,7 @@ type door struct {
 }
 
 // openDoor opens a door for the user of a kubeconfig file, and writes a kubeconfig file for the subject.
-func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard) (*door, error) {
+func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard, shifts *shifts) (*door, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", userKubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("door %s: %w", name, err)
@@ -48,7 +48,7 @@ func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard
 		return nil, fmt.Errorf("door %s: %w", name, err)
 	}
 	d := &door{name: name, link: &faultnet.Link{}, faults: newHTTPFaults(seed), kubeconfig: kubeconfig}
-	d.rewriter = newRewriter(target, identity, d.faults, guard)
+	d.rewriter = newRewriter(name, target, identity, d.faults, guard, shifts)
 	d.server = httptest.NewUnstartedServer(d.rewriter)
 	d.server.EnableHTTP2 = true
 	d.server.Config.ErrorLog = d.rewriter.proxy.ErrorLog // connections that break are what this is about

@@ -103,6 +103,13 @@ func (p *Plan) draw(dice *rand.Rand, lasts time.Duration) Step {
 	}
 }
 
+// has tells whether a fault occurs.
+func (p *Plan) has(fault string) bool {
+	return slices.ContainsFunc(p.Rounds, func(r Round) bool {
+		return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Fault == fault })
+	})
+}
+
 // String writes the plan down, a line for each step.
 func (p Plan) String() string {
 	var b strings.Builder

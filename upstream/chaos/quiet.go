@@ -44,8 +44,12 @@ func (r *run) quiet(ctx context.Context) ([]string, error) {
 	}
 	seen, _ := r.guard.found()
 	events, tombstones := r.observers.counts()
-	r.note("quiet after %.1f s: %d writes, %d namespaces finalized, %d events (%d tombstones), all equal",
-		time.Since(began).Seconds(), r.writers.writes.Load(), seen, events, tombstones)
+	leaders := 0
+	if r.shifts != nil {
+		leaders, _ = r.shifts.found()
+	}
+	r.note("quiet after %.1f s: %d writes, %d namespaces finalized, %d leaders, %d events (%d tombstones), all equal",
+		time.Since(began).Seconds(), r.writers.writes.Load(), seen, leaders, events, tombstones)
 	return nil, nil
 }
 
@@ -251,6 +255,10 @@ func (r *run) checkReplicas(ctx context.Context) ([]string, error) {
 // violations are what no time repairs.
 func (r *run) violations() []string {
 	_, found := r.guard.found()
+	if r.shifts != nil {
+		_, writers := r.shifts.found()
+		found = append(found, writers...)
+	}
 	if r.observers != nil {
 		for _, w := range r.observers.watched {
 			found = append(found, w.faults()...)

@@ -44,8 +44,9 @@ type replica struct {
 	mu         sync.Mutex // guards the fields below
 	process    *controlplane.Process
 	starts     int
-	resigned   int // times that it ended because it was not the leader any more
-	giveUps    int // times that it could not start among faults
+	started    time.Time // the last of them
+	resigned   int       // times that it ended because it was not the leader any more
+	giveUps    int       // times that it could not start among faults
 	violations []string
 	ended      bool // nobody is to start it again
 
@@ -79,6 +80,7 @@ func (p *replica) start() error {
 	}
 	p.process = process
 	p.starts++
+	p.started = time.Now()
 	began := p.logSize()
 	p.supervisors.Go(func() { p.supervise(process, began) })
 	return nil
@@ -155,6 +157,15 @@ func (p *replica) kill() {
 	}
 }
 
+// infancy is how long after its start a process may not listen to signals yet.
+const infancy = 2 * time.Second
+
+func (p *replica) startedAt() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.started
+}
+
 // terminate asks the process to end, and waits until it has. Whatever is wrong with its server, it has to end in time and
 // with success, unless it could not start or lost its leadership at the same time.
 func (p *replica) terminate(ctx context.Context) {
@@ -167,10 +178,12 @@ func (p *replica) terminate(ctx context.Context) {
 		return
 	default:
 	}
+	young := time.Since(p.startedAt()) < infancy
 	process.Signal(syscall.SIGTERM)
 	select {
 	case <-process.Done():
-		if code := process.ExitCode(); code != 0 && code != 1 {
+		// A process that has hardly begun does not listen to signals yet, and is ended by the first one.
+		if code := process.ExitCode(); code != 0 && code != 1 && !young {
 			p.violate("%s was terminated and ended with %d:\n%s", p.name, code, process.Tail())
 		}
 	case <-ctx.Done():

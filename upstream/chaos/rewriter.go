@@ -18,7 +18,9 @@ import (
 // rewriter passes HTTP requests on to the API server as a certain user, and has faults.
 type rewriter struct {
 	faults    *httpFaults
-	guard     *guard // looks at each finalization; may be nil
+	guard     *guard  // looks at each finalization; may be nil
+	shifts    *shifts // looks at who writes; nil for doors of those who do not
+	user      string
 	proxy     *httputil.ReverseProxy
 	transport *http.Transport
 }
@@ -26,8 +28,8 @@ type rewriter struct {
 // errLost is why an answer does not arrive.
 var errLost = errors.New("the answer was lost")
 
-func newRewriter(server *url.URL, identity *tls.Config, faults *httpFaults, guard *guard) *rewriter {
-	r := &rewriter{faults: faults, guard: guard}
+func newRewriter(user string, server *url.URL, identity *tls.Config, faults *httpFaults, guard *guard, shifts *shifts) *rewriter {
+	r := &rewriter{faults: faults, guard: guard, shifts: shifts, user: user}
 	r.transport = &http.Transport{TLSClientConfig: identity, ForceAttemptHTTP2: true, DisableCompression: true}
 	r.proxy = &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -47,6 +49,9 @@ func newRewriter(server *url.URL, identity *tls.Config, faults *httpFaults, guar
 func (r *rewriter) close() { r.transport.CloseIdleConnections() }
 
 func (r *rewriter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if r.shifts != nil {
+		r.shifts.wrote(r.user, request)
+	}
 	if delay := r.faults.delay(); delay > 0 {
 		r.faults.hit()
 		select {
@@ -71,6 +76,9 @@ func (r *rewriter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // modify does to an answer of the server what the faults say.
 func (r *rewriter) modify(response *http.Response) error {
+	if r.shifts != nil {
+		r.shifts.answered(r.user, response)
+	}
 	query := response.Request.URL.Query()
 	switch watch := query.Get("watch"); {
 	case response.StatusCode == http.StatusSwitchingProtocols:

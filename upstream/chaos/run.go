@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type run struct {
 
 	cluster  *cluster
 	guard    *guard
+	shifts   *shifts // nil when there is nothing to agree on, or no telling when a request set out
 	doors    map[string]*door
 	replicas []*replica
 	writers  *writers
@@ -66,6 +68,8 @@ func Run(ctx context.Context, config Config) (err error) {
 		return nil
 	}
 	if len(violations) > 0 {
+		slices.Sort(violations)
+		violations = slices.Compact(violations)
 		err = errors.Join(&Failure{Seed: config.Seed, Violations: violations, Dir: r.dir}, err)
 	}
 	report := fmt.Sprintf("%s\n%v\n", r.plan, err)
@@ -147,9 +151,12 @@ func (r *run) open(ctx context.Context) (err error) {
 	}
 	r.note("control plane is ready; logs in %s", r.dir)
 	r.guard = &guard{cluster: r.cluster}
+	if len(r.plan.Replicas) > 1 && !r.plan.has("drip") {
+		r.shifts = &shifts{}
+	}
 	r.writers = newWriters(r.cluster)
 	for _, name := range []string{atHTTP, atSocket} {
-		if _, err := r.openDoor(name, r.cluster.Kubeconfig()); err != nil {
+		if _, err := r.openDoor(name, r.cluster.Kubeconfig(), nil); err != nil {
 			return err
 		}
 	}
@@ -172,16 +179,16 @@ func (r *run) newReplica(name string, args ...string) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := r.openDoor(name, user)
+	d, err := r.openDoor(name, user, r.shifts)
 	if err != nil {
 		return nil, err
 	}
 	return newReplica(r.config.Orrery, name, d.kubeconfig, filepath.Join(r.dir, name+".log"), r.note, args...)
 }
 
-func (r *run) openDoor(name, user string) (*door, error) {
+func (r *run) openDoor(name, user string, shifts *shifts) (*door, error) {
 	file := filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".kubeconfig")
-	d, err := openDoor(name, user, file, r.config.Seed, r.guard)
+	d, err := openDoor(name, user, file, r.config.Seed, r.guard, shifts)
 	if err == nil {
 		r.doors[name] = d
 	}
