@@ -9,7 +9,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build demo try test race cover fuzz e2e conformance contract bench bench-quick lint fmt clean
+.PHONY: help build demo try test race cover fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick lint fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -51,8 +51,19 @@ fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' cmd informer deltafifo indexer queue wait nsctl restclient internal | \
 	sed -E 's|^(.*)/[^/]*_test.go:[0-9]+:func (Fuzz.*)$$|\1 \2|' | sort | while read -r dir target; do \
 	  echo "  $$dir $$target"; \
-	  $(GO) test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) ./$$dir < /dev/null || exit 1; \
+	  $(GO) test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=2s ./$$dir < /dev/null || exit 1; \
 	done
+
+chaos: chaos-virtual chaos-real ## everything goes wrong at once: 1,000 seeds in virtual time, two minutes on a real control plane (SEED=n plays one again; SEEDS, DURATION)
+
+chaos-virtual: ## the seeds in virtual time: five minutes, nothing but this machine
+	@echo "==> playing seeds in virtual time"
+	$(GO) build -o bin/chaos ./internal/chaos/cmd/chaos
+	bin/chaos $(if $(SEED),-seed $(SEED)) $(if $(SEEDS),-seeds $(SEEDS)) $(if $(DURATION),-duration $(DURATION))
+
+chaos-real: build ## the two minutes on a real control plane
+	@echo "==> breaking a real control plane"
+	$(MAKE) -C upstream chaos
 
 contract: ## run the contract suites against client-go, and random patches against the originals
 	@echo "==> running the contract suites against client-go"

@@ -29,7 +29,7 @@ func contentOf(server *store.Store, definition *resources.Definition, labels str
 	return content, nil
 }
 
-// storeDiffers compares the informer's store with what the server has, field by field as far as the form goes.
+// storeDiffers compares the informer's store with what the server has, by versions.
 func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 	var wrong []string
 	fail := func(format string, args ...any) {
@@ -43,13 +43,27 @@ func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 		}
 		if is, should := stateOf(have), (state{want.UID, want.Version}); is != should {
 			fail("%s is %s and should be %s", key, is, should)
-		} else if difference := differs(want, have); difference != "" {
-			fail("%s (%s): %s", key, is, difference)
 		}
 	}
 	for _, have := range s.GetIndexer().All() {
 		if key := keyOf(have); server[key] == nil {
 			fail("%s (%s) is not on the server", key, stateOf(have))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// fieldsDiffer compares the informer's store with what the server has of the same version, as far as the form goes.
+func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
+	var wrong []string
+	for key, want := range server {
+		have, found := s.GetIndexer().GetByKey(key)
+		if !found || stateOf(have).version != want.Version {
+			continue // it has changed since the versions were compared
+		}
+		if difference := differs(want, have); difference != "" {
+			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, stateOf(have), difference))
 		}
 	}
 	slices.Sort(wrong)

@@ -40,10 +40,29 @@ type history struct {
 	mu       sync.Mutex // guards all below
 	present  map[string]state
 	gone     map[string]uint64 // UID -> version in which it went
-	recent   map[string][]string
+	recent   map[string][]told
 	wrong    []string
 	unproved []claim // states of which the server's journal did not know yet
 	events   int
+}
+
+// told is an event, as a handler was told of it.
+type told struct {
+	kind    informer.EventKind
+	was, is state
+	flagged bool // of an addition: in the initial list; of a deletion: concluded from a list
+}
+
+func (t told) String() string {
+	switch {
+	case t.kind == informer.EventUpdate:
+		return fmt.Sprintf("update %s -> %s", t.was, t.is)
+	case t.flagged && t.kind == informer.EventAdd:
+		return fmt.Sprintf("add %s, initially", t.is)
+	case t.flagged:
+		return fmt.Sprintf("delete %s, concluded", t.is)
+	}
+	return fmt.Sprintf("%s %s", t.kind, t.is)
 }
 
 // claim is a state that a handler was told of.
@@ -60,14 +79,14 @@ const (
 func newHistory(name string, selective bool, wrote func(string, uint64) bool) *history {
 	return &history{
 		name: name, selective: selective, wrote: wrote,
-		present: map[string]state{}, gone: map[string]uint64{}, recent: map[string][]string{},
+		present: map[string]state{}, gone: map[string]uint64{}, recent: map[string][]told{},
 	}
 }
 
 func (h *history) added(key string, is state, initial bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, "add %s initial=%t", is, initial)
+	h.noteLocked(key, told{kind: informer.EventAdd, is: is, flagged: initial})
 	if was, there := h.present[key]; there {
 		h.failLocked(key, "added as %s though %s is there", is, was)
 	}
@@ -77,7 +96,7 @@ func (h *history) added(key string, is state, initial bool) {
 func (h *history) updated(key string, was, is state) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, "update %s -> %s", was, is)
+	h.noteLocked(key, told{kind: informer.EventUpdate, was: was, is: is})
 	known, there := h.present[key]
 	switch {
 	case !there:
@@ -96,7 +115,7 @@ func (h *history) updated(key string, was, is state) {
 func (h *history) deleted(key string, last state, concluded bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.noteLocked(key, "delete %s concluded=%t", last, concluded)
+	h.noteLocked(key, told{kind: informer.EventDelete, is: last, flagged: concluded})
 	known, there := h.present[key]
 	switch {
 	case !there:
@@ -130,18 +149,18 @@ func (h *history) proveLocked(key string, is state) {
 	}
 }
 
-func (h *history) noteLocked(key, format string, args ...any) {
+func (h *history) noteLocked(key string, e told) {
 	h.events++
 	lines := h.recent[key]
 	if len(lines) == recentEvents {
 		lines = slices.Delete(lines, 0, 1)
 	}
-	h.recent[key] = append(lines, fmt.Sprintf(format, args...))
+	h.recent[key] = append(lines, e)
 }
 
 func (h *history) failLocked(key, format string, args ...any) {
 	if len(h.wrong) < mostWrong {
-		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; it was told: %q", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
+		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; it was told: %v", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
 	}
 }
 
@@ -165,14 +184,14 @@ func (h *history) differences(server map[string]state) []string {
 	var wrong []string
 	for key, is := range server {
 		if told, there := h.present[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: was not told of %s, which is %s; it was told: %q", h.name, key, is, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: was not told of %s, which is %s; it was told: %v", h.name, key, is, h.recent[key]))
 		} else if told != is {
-			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s and it was told %s last: %q", h.name, key, is, told, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: %s is %s and it was told %s last: %v", h.name, key, is, told, h.recent[key]))
 		}
 	}
 	for key, told := range h.present {
 		if _, there := server[key]; !there {
-			wrong = append(wrong, fmt.Sprintf("handler %s: was not told that %s is gone, which was %s: %q", h.name, key, told, h.recent[key]))
+			wrong = append(wrong, fmt.Sprintf("handler %s: was not told that %s is gone, which was %s: %v", h.name, key, told, h.recent[key]))
 		}
 	}
 	slices.SortFunc(wrong, cmp.Compare)

@@ -43,6 +43,17 @@ func (w *world) differences() []string {
 	return wrong
 }
 
+// contents compares every field of every store.
+func (w *world) contents() []string {
+	var wrong []string
+	for _, p := range w.processes {
+		for _, s := range p.subjects {
+			wrong = append(wrong, s.contents(w.current().Store(), w.definition(s.plan().Resource))...)
+		}
+	}
+	return wrong
+}
+
 // unfinished returns which deletions are not over, and what the controller still remembers of those that are.
 func (w *world) unfinished() []string {
 	var wrong []string

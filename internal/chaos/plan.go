@@ -44,6 +44,7 @@ type InformerPlan struct {
 	Resync    time.Duration
 	Delivery  informer.Delivery
 	MinWatch  time.Duration // 0: the default
+	Detect    bool          // whether somebody changes objects of the store
 	Handlers  []HandlerPlan
 }
 
@@ -138,9 +139,10 @@ func drawInformer(seed uint64, process, resource string) InformerPlan {
 		Form:      oneOf(d, forms[resource]...),
 		PageSize:  oneOf(d, int64(0), 0, 1, 3, 10),
 		Streaming: d.chance(0.6),
-		Resync:    oneOf(d, time.Duration(0), 7*time.Second, time.Minute),
+		Resync:    oneOf(d, time.Duration(0), 0, 20*time.Second, time.Minute),
 		Delivery:  oneOf(d, deliveries...),
 		MinWatch:  oneOf(d, time.Duration(0), 10*time.Second, time.Minute),
+		Detect:    d.chance(0.2),
 	}
 	if d.chance(0.2) && resource != "namespaces" {
 		p.Selector = "tier=gold"
@@ -154,7 +156,7 @@ func drawInformer(seed uint64, process, resource string) InformerPlan {
 func drawHandler(d dice) HandlerPlan {
 	h := HandlerPlan{
 		Delivery: oneOf(d, append(slices.Clone(deliveries), 0, 0)...),
-		Resync:   oneOf(d, 0, 0, -1, 10*time.Second),
+		Resync:   oneOf(d, 0, 0, -1, 30*time.Second),
 	}
 	if d.chance(0.3) {
 		h.CompactAfter = oneOf(d, 1, 5, 50)

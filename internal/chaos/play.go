@@ -22,6 +22,7 @@ func play(p Plan, s sabotage) *Report {
 		process.stop()
 	}
 	if report.Failure == nil {
+		synctest.Wait() // the server has to hear of it
 		report.Failure = failureOf("after the end", w.remains())
 	}
 	w.fill(report)
@@ -101,7 +102,10 @@ func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) (time
 			return took, violations
 		}
 		differences := wrong()
-		if len(differences) == 0 || took >= patience {
+		if len(differences) == 0 {
+			return took, w.contents()
+		}
+		if took >= patience {
 			return took, differences
 		}
 	}

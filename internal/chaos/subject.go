@@ -23,6 +23,8 @@ type subject interface {
 	// violations returns what can never be right again, differences what is not yet as the server has it, or still on its way.
 	violations() []string
 	differences(server *store.Store, definition *resources.Definition) []string
+	// contents compares every field, which is only worth the time when there are no differences in versions.
+	contents(server *store.Store, definition *resources.Definition) []string
 	events() int
 	Snapshot() informer.Snapshot
 }
@@ -79,7 +81,7 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 		},
 		// Decoders read from buffers that are used again: no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{
-			Enabled: true, Period: 30 * time.Second, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
+			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
 	})
 	for _, h := range p.Handlers {
@@ -174,6 +176,14 @@ func (s *watched[T]) differences(server *store.Store, definition *resources.Defi
 		}
 	}
 	return append(wrong, s.underWay()...)
+}
+
+func (s *watched[T]) contents(server *store.Store, definition *resources.Definition) []string {
+	want, err := contentOf(server, definition, s.made.Selector)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return s.fieldsDiffer(want)
 }
 
 // underWay returns what is still between the server and the handlers.
