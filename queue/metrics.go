@@ -26,9 +26,15 @@ const (
 )
 
 // MetricBuckets are the upper bounds of the two histograms, in seconds: ten,
-// from 10 ns, each ten times the one before.
+// from 10 ns, each ten times the one before. They are multiplied, as in
+// Kubernetes, with the same errors in the last digit: a bound is a label, and
+// labels are compared as text.
 func MetricBuckets() []float64 {
-	return []float64{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}
+	bounds := make([]float64, 10)
+	for i, bound := 0, 1e-8; i < len(bounds); i, bound = i+1, bound*10 {
+		bounds[i] = bound
+	}
+	return bounds
 }
 
 // MetricsProvider makes the metrics of a queue. The metrics are called from

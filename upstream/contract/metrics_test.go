@@ -1,0 +1,195 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/restclient"
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"
+
+	"orrery/internal/metrics"
+	"orrery/restclient"
+)
+
+// kubernetesFamilies are the metrics that Kubernetes components export.
+func kubernetesFamilies(t *testing.T) map[string]*dto.MetricFamily {
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	byName := map[string]*dto.MetricFamily{}
+	for _, family := range families {
+		byName[family.GetName()] = family
+	}
+	return byName
+}
+
+func ourFamilies(t *testing.T, m *metrics.Metrics) map[string]*dto.MetricFamily {
+	var text bytes.Buffer
+	require.NoError(t, m.WriteText(&text))
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(&text)
+	require.NoError(t, err)
+	return families
+}
+
+func labelNames(metric *dto.Metric) []string {
+	var names []string
+	for _, label := range metric.Label {
+		names = append(names, label.GetName())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// bounds are the upper bounds of a histogram without infinity, which not everybody writes.
+func bounds(metric *dto.Metric) []float64 {
+	var bounds []float64
+	for _, bucket := range metric.GetHistogram().GetBucket() {
+		if !math.IsInf(bucket.GetUpperBound(), 1) {
+			bounds = append(bounds, bucket.GetUpperBound())
+		}
+	}
+	return bounds
+}
+
+// exercised are the metrics that a test below makes both sides have a value of. The others are compared in the end-to-end
+// tests with what the genuine kube-controller-manager serves.
+var exercised = []string{"workqueue_", "rest_client_"}
+
+// What is defined as Kubernetes' own has its name, type, labels and buckets, and the same work makes the same numbers.
+func TestMetricsAreThoseOfKubernetes(t *testing.T) {
+	server := httptest.NewServer(scriptedServer())
+	defer server.Close()
+	m := metrics.New("")
+	askWithOurs(t, m, server.URL)
+	askWithTheirs(t, server.URL)
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "contract"})
+	defer q.ShutDown()
+	for _, make := range []func(string){
+		func(name string) { m.Queues().NewDepthMetric(name) }, func(name string) { m.Queues().NewAddsMetric(name) },
+		func(name string) { m.Queues().NewLatencyMetric(name) }, func(name string) { m.Queues().NewWorkDurationMetric(name) },
+		func(name string) { m.Queues().NewUnfinishedWorkSecondsMetric(name) },
+		func(name string) { m.Queues().NewLongestRunningProcessorSecondsMetric(name) },
+		func(name string) { m.Queues().NewRetriesMetric(name) },
+	} {
+		make("contract")
+	}
+
+	ours, theirs := ourFamilies(t, m), kubernetesFamilies(t)
+	compared := 0
+	for _, definition := range metrics.Definitions() {
+		if !definition.Kubernetes || !slices.ContainsFunc(exercised, func(prefix string) bool { return strings.HasPrefix(definition.Name, prefix) }) {
+			continue
+		}
+		name := definition.Name
+		if !assert.NotNil(t, ours[name], "%s: we have none", name) || !assert.NotNil(t, theirs[name], "%s: Kubernetes has none", name) {
+			continue
+		}
+		assert.Equal(t, theirs[name].GetType(), ours[name].GetType(), name)
+		assert.Equal(t, labelNames(theirs[name].Metric[0]), labelNames(ours[name].Metric[0]), name)
+		assert.Equal(t, bounds(theirs[name].Metric[0]), bounds(ours[name].Metric[0]), name)
+		compared++
+	}
+	assert.Equal(t, 13, compared)
+
+	for _, name := range []string{"rest_client_requests_total", "rest_client_request_retries_total"} {
+		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
+	}
+	for _, name := range []string{
+		"rest_client_request_duration_seconds", "rest_client_rate_limiter_duration_seconds",
+		"rest_client_request_size_bytes", "rest_client_response_size_bytes",
+	} {
+		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
+	}
+}
+
+// counted are the numbers of a family for one host: the value of a counter, the count of a histogram, by the other labels.
+func counted(family *dto.MetricFamily, server string) map[string]uint64 {
+	counts := map[string]uint64{}
+	for _, metric := range family.Metric {
+		var labels []string
+		here := false
+		for _, label := range metric.Label {
+			if label.GetName() == "host" {
+				here = label.GetValue() == strings.TrimPrefix(server, "http://")
+				continue
+			}
+			labels = append(labels, label.GetName()+"="+label.GetValue())
+		}
+		if here {
+			slices.Sort(labels)
+			counts[strings.Join(labels, ",")] += uint64(metric.GetCounter().GetValue()) + metric.GetHistogram().GetSampleCount()
+		}
+	}
+	return counts
+}
+
+// scriptedServer asks for patience at the first request for /busy, and knows nothing but /there and /busy.
+func scriptedServer() http.Handler {
+	asked := map[string]int{} // by user agent; requests come one after the other
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/busy":
+			asked[r.UserAgent()]++
+			if asked[r.UserAgent()] == 1 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+		case "/there":
+		case "/broken":
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, "{}")
+	})
+}
+
+func askWithOurs(t *testing.T, m *metrics.Metrics, server string) {
+	client, err := restclient.New(restclient.Config{Host: server, Trace: m.Requests(server), QPS: 100, Burst: 100, UserAgent: "ours"})
+	require.NoError(t, err)
+	defer client.Close()
+	ask := func(verb, path string, body []byte) {
+		_ = client.Do(context.Background(), restclient.Request{Verb: verb, Path: path, Body: body}, nil)
+	}
+	ask("GET", "/there", nil)
+	ask("GET", "/missing", nil)
+	ask("GET", "/busy", nil)
+	ask("PUT", "/there", []byte("{}"))
+	ask("POST", "/broken", []byte("{}"))
+}
+
+func askWithTheirs(t *testing.T, server string) {
+	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server, QPS: 100, Burst: 100, UserAgent: "theirs"})
+	require.NoError(t, err)
+	client := clientset.CoreV1().RESTClient()
+	ask := func(verb, path string, body []byte) {
+		request := client.Verb(verb).AbsPath(path)
+		if body != nil {
+			request = request.Body(body)
+		}
+		_, _ = request.DoRaw(context.Background())
+	}
+	ask("GET", "/there", nil)
+	ask("GET", "/missing", nil)
+	ask("GET", "/busy", nil)
+	ask("PUT", "/there", []byte("{}"))
+	ask("POST", "/broken", []byte("{}"))
+}
