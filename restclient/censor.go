@@ -49,6 +49,9 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 	return c
 }
 
+// SecretsOf returns the secrets that a request carries: what a log must not show, wherever it got it from.
+func SecretsOf(sent *http.Request) []string { return censorFor(sent, nil) }
+
 func (c censor) text(text string) string {
 	for _, secret := range c {
 		text = strings.ReplaceAll(text, secret, censored)

@@ -18,7 +18,7 @@ import (
 // connect reads the configuration and makes the client, whose connections are behind the fence. It does not send anything
 // yet.
 func connect(options *runOptions, logger *logs.Logger, observer *observer, fence *leaderelection.Fence) (*restclient.Client, error) {
-	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context})
+	config, info, err := kubeconfig.Load(kubeconfig.Options{Path: options.kubeconfig, Context: options.context, Changed: logger.KubeconfigChanged})
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +33,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
 	config.UserAgent = "orrery/" + version
+	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))
 	if options.electing() {
 		config.Dial = fence.Dial(dialer.DialContext)

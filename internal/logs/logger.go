@@ -59,6 +59,7 @@ type Logger struct {
 	zero      zerolog.Logger
 	verbosity int
 	passes    *reconciles
+	secrets   *secrets
 	sink      *sink // nil: lines are written by those who log them
 }
 
@@ -70,7 +71,9 @@ func New(config Config) *Logger {
 
 // newLogger takes a writer that many may use at once.
 func newLogger(config Config) *Logger {
-	return &Logger{zero: zeroLogger(config), verbosity: config.Verbosity, passes: newReconciles()}
+	hidden := &secrets{}
+	config.Writer = hider{config.Writer, hidden}
+	return &Logger{zero: zeroLogger(config), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden}
 }
 
 // Start returns a logger that never holds up whoever logs for more than a moment, whatever becomes of the writer: lines are

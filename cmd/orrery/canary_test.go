@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/apiserver"
+	"orrery/internal/apiserver/authn"
+	"orrery/restclient/api"
+)
+
+// canary is a secret. Nothing that the program says to anybody may have it.
+const canary = "canary-0123456789-abcdef"
+
+// gossip is a server that works, and repeats what it was sent at every opportunity: in refusals of all kinds, in warnings,
+// in events of a watch, in answers that look harmless. It does so when it is asked something for the first time, and then
+// does what it is asked, so that work gets done.
+type gossip struct {
+	inner http.Handler
+
+	mu    sync.Mutex
+	asked map[string]bool
+}
+
+// first tells whether this is asked for the first time.
+func (g *gossip) first(r *http.Request) bool {
+	what := r.Method + r.URL.Path + r.URL.Query().Get("watch") + r.URL.Query().Get("sendInitialEvents")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	asked := g.asked[what]
+	g.asked[what] = true
+	return !asked
+}
+
+func (g *gossip) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	said := r.Header.Get("Authorization")
+	said = said[strings.Index(said, " ")+1:]
+	if decoded, err := base64.StdEncoding.DecodeString(said); err == nil && strings.HasPrefix(string(decoded), "joe:") {
+		said = strings.TrimPrefix(string(decoded), "joe:")
+	}
+	w.Header().Add("Warning", `299 - "deprecated, said `+said+`"`)
+	refuse := func(code int, reason api.StatusReason) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason,
+			Message: "I do not like " + said, Details: &api.StatusDetails{Name: said, Causes: []api.StatusCause{{Message: said}}}})
+	}
+	path, first := r.URL.Path, g.first(r)
+	switch {
+	case path == "/version":
+		fmt.Fprintf(w, `{"gitVersion":"v1.36.3-%s"}`, said)
+	case strings.HasSuffix(path, "/blue/secrets") && r.Method == "DELETE":
+		refuse(403, api.ReasonForbidden) // for ever: it gets into a condition
+	case strings.HasSuffix(path, "/configmaps") && first:
+		http.Error(w, "no "+said, http.StatusBadGateway)
+	case strings.HasSuffix(path, "/serviceaccounts") && first:
+		fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"x","creationTimestamp":%q}}]}`, said)
+	case strings.HasSuffix(path, "/finalize") && first:
+		refuse(422, api.ReasonInvalid)
+	case strings.HasSuffix(path, "/status") && first:
+		refuse(409, api.ReasonConflict)
+	case strings.Contains(path, "/leases") && first:
+		refuse(500, api.ReasonInternalError)
+	case strings.HasSuffix(path, "/events") && first:
+		hijacked, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			fmt.Fprintf(hijacked, "%s\r\n\r\n", said)
+			hijacked.Close()
+		}
+	case isWatch(r) && first:
+		fmt.Fprintf(w, `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old, %s"}}`, said)
+	default:
+		g.inner.ServeHTTP(w, r)
+	}
+}
+
+// Whatever the server does, and whatever the program is asked to tell, its secrets stay with it: in no line of its log, at
+// the highest verbosity, in neither format; in nothing that it serves; in no condition and no Event that it writes.
+func TestNothingTellsASecret(t *testing.T) {
+	plugin := filepath.Join(t.TempDir(), "plugin")
+	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho 'logging in with "+canary+"' >/dev/null\n"+
+		`echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"`+canary+`"}}'`+"\n"), 0o700))
+	tokenFile := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(tokenFile, []byte(canary), 0o600))
+	users := map[string]string{
+		"token":      `{"token":"` + canary + `"}`,
+		"token file": `{"tokenFile":"` + tokenFile + `"}`,
+		"plugin": `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never",
+			"args":["--password=` + canary + `"],"env":[{"name":"PASSWORD","value":"` + canary + `"}]}}`,
+		"impersonation": `{"token":"` + canary + `","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,
+	}
+	for _, run := range [][3]string{
+		{"token", "text", "http"}, {"token", "json", "websocket"}, {"token file", "json", "http"},
+		{"plugin", "text", "websocket"}, {"impersonation", "json", "http"},
+	} {
+		t.Run(strings.Join(run[:], ", "), func(t *testing.T) {
+			tellNothing(t, users[run[0]], "--log-format="+run[1], "--watch-transport="+run[2])
+		})
+	}
+}
+
+func tellNothing(t *testing.T, user string, args ...string) {
+	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery", Groups: []string{authn.GroupMasters}}}})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
+	admin := func(method, path, body string) string {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+server.Token())
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, request)
+		return answer.Body.String()
+	}
+	for _, name := range []string{"blue", "red"} {
+		admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+		admin("POST", "/api/v1/namespaces/"+name+"/secrets", `{"metadata":{"name":"s"},"stringData":{"password":"`+canary+`"}}`)
+		admin("POST", "/api/v1/namespaces/"+name+"/configmaps", `{"metadata":{"name":"c","annotations":{"password":"`+canary+`"}},"data":{"x":"`+canary+`"}}`)
+	}
+	url := serveTLS(t, &gossip{inner: server.Handler(), asked: map[string]bool{}})
+	port := freePort(t)
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
+		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect-retry-period=100ms",
+		"--leader-elect-renew-deadline=5s"}, args...)...)
+	admin("DELETE", "/api/v1/namespaces/blue", "")
+	admin("DELETE", "/api/v1/namespaces/red", "")
+	await(t, func() bool {
+		return strings.Contains(admin("GET", "/api/v1/namespaces/blue", ""), "ContentDeletionFailed") &&
+			strings.Contains(admin("GET", "/api/v1/namespaces/red", ""), "NotFound") &&
+			strings.Contains(admin("GET", "/api/v1/namespaces/default/events", ""), "NamespaceDeleted")
+	}, func() string { return stderr.String() })
+	for _, path := range []string{"/metrics", "/debug/orrery", "/livez?verbose", "/readyz?verbose", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"} {
+		answer, err := http.Get("http://127.0.0.1:" + strconv.Itoa(port) + path)
+		require.NoError(t, err)
+		said, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		require.NoError(t, err)
+		require.NotEmpty(t, said, path)
+		assert.NotContains(t, string(said), canary, path)
+	}
+	stop()
+	require.NoError(t, <-ended)
+	for line := range strings.Lines(stderr.String()) {
+		require.NotContains(t, line, canary)
+	}
+	for _, told := range []string{"connected", "[redacted]", "the API server warns", "condition holds", "request is going to be repeated", "namespace finalized"} {
+		assert.Contains(t, stderr.String(), told)
+	}
+	assert.NotContains(t, admin("GET", "/api/v1/namespaces/blue", ""), canary, "its conditions")
+	assert.NotContains(t, admin("GET", "/api/v1/namespaces/default/events", ""), canary)
+}
+
+// What cannot be used is told without being quoted.
+func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
+	failing := filepath.Join(t.TempDir(), "plugin")
+	require.NoError(t, os.WriteFile(failing, []byte("#!/bin/sh\necho "+canary+"\nexit 1\n"), 0o700))
+	exec := func(command string) string {
+		return `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + command + `","interactiveMode":"Never","args":["` + canary + `"]}}`
+	}
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	configs := map[string]string{
+		"malformed":             "users:\n- name: u\n  user: {token: " + canary + "\n",
+		"wrong type":            "users: " + canary,
+		"key, not base64":       config(closed.URL, `{"client-key-data":"`+canary+`!","client-certificate-data":"`+canary+`!"}`, ""),
+		"key, not PEM":          config(closed.URL, `{"client-key-data":"`+encoded(canary)+`","client-certificate-data":"`+encoded(canary)+`"}`, ""),
+		"authority":             config("https://127.0.0.1:1", `{}`, `"certificate-authority-data":"`+encoded(canary)+`",`),
+		"token":                 config(closed.URL, `{"token":"`+canary+`\n`+canary+`"}`, ""),
+		"two credentials":       config(closed.URL, `{"token":"`+canary+`","username":"joe","password":"`+canary+`"}`, ""),
+		"password":              config(closed.URL, `{"username":"joe","password":"`+canary+`"}`, ""),
+		"password, odd name":    config(closed.URL, `{"username":"joe:`+canary+`","password":"`+canary+`"}`, ""),
+		"user in the server":    config("https://joe:"+canary+"@server:6443", `{}`, ""),
+		"server, no URL":        config("https://joe:"+canary+"@server:bad", `{}`, ""),
+		"no such host":          config("https://orrery.invalid/"+canary, `{}`, ""),
+		"proxy, no URL":         config(closed.URL, `{}`, `"proxy-url":"http://joe:`+canary+`@proxy:bad",`),
+		"proxy, scheme":         config(closed.URL, `{}`, `"proxy-url":"gopher://joe:`+canary+`@proxy",`),
+		"proxy away":            config("http://orrery.invalid", `{"token":"`+canary+`"}`, `"proxy-url":"`+strings.Replace(closed.URL, "//", "//joe:"+canary+"@", 1)+`",`),
+		"plugin fails":          config("https://127.0.0.1:1", exec(failing), ""),
+		"plugin prints no JSON": config("https://127.0.0.1:1", exec("echo"), ""),
+		"no such plugin":        config("https://127.0.0.1:1", exec("/nonexistent/plugin"), ""),
+		"no context":            strings.Replace(config(closed.URL, `{"token":"`+canary+`"}`, ""), `"current-context":"c"`, `"current-context":"d"`, 1),
+	}
+	for name, text := range configs {
+		for _, format := range []string{"text", "json"} {
+			path := filepath.Join(t.TempDir(), "config")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			code, stdout, stderr := orrery(t, "run", "-v9", "--log-format", format, "--metrics-port=0", "--kubeconfig", path)
+			assert.Equal(t, 1, code, name)
+			assert.NotEmpty(t, stderr, name)
+			if name != "no such host" { // a path is no secret, only what stands around it
+				assert.NotContains(t, stdout+stderr, canary, name)
+			}
+		}
+	}
+}
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// config is a kubeconfig; further fields of the cluster end with a comma.
+func config(server, user, cluster string) string {
+	return `{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"k","cluster":{` + cluster + `"server":"` + server + `"}}],
+		"users":[{"name":"u","user":` + user + `}],
+		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
+}
+
+// serveTLS returns the address of a server that is there until the test ends. Credentials are not sent over anything less.
+func serveTLS(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+func writeTLSKubeconfig(t *testing.T, server, user string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte(config(server, user, `"insecure-skip-tls-verify":true,`)), 0o600))
+	return path
+}
+
+// freePort returns a port on which nobody listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// await waits until something is so; explain says how things stand if it is not within a minute.
+func await(t *testing.T, is func() bool, explain func() string) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			text := explain()
+			require.Fail(t, "waited in vain", "the last lines:\n%s", text[max(0, len(text)-8000):])
+		}
+	}
+}
