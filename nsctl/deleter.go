@@ -98,6 +98,8 @@ func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
 	switch {
 	case seen.isOf(namespace):
 		p.ahead, p.settled = ahead, seen.settled
+	case seen.uid == namespace.UID: // its deletion has another time now: the types have to be asked for again
+		p.settled = seen.settled
 	case seen.uid != "":
 		return nil // a new one of that name, whose grace period begins when it is seen
 	}

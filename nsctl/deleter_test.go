@@ -41,7 +41,7 @@ func newDiscovery(client *restclient.Client) nsctl.Discovery {
 	return discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}))
 }
 
-func newClient(t *testing.T, c *cluster) *restclient.Client {
+func newClient(t *testing.T, c http.Handler) *restclient.Client {
 	t.Helper()
 	server := restclienttest.NewServer(t, c)
 	config := server.Config()

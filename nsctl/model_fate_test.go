@@ -131,7 +131,7 @@ func (f *fate) terminateNamespace() {
 		return
 	}
 	deleted := *ns
-	now := api.NewTime(time.Now())
+	now := api.NewTime(time.Now().Truncate(time.Second)) // as it is written
 	deleted.DeletionTimestamp = &now
 	if f.random.IntN(4) > 0 {
 		deleted.Status.Phase = api.NamespaceTerminating // otherwise a server of old times

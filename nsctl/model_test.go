@@ -34,7 +34,7 @@ const stepsOfAWorld = 5_000
 func TestTheDeleterNeverFinalizesWhatHoldsContent(t *testing.T) {
 	steps, gone := 0, 0
 	for seed := *modelSeed; steps < *modelSteps; seed++ {
-		w := runWorld(t, seed, func(*nsctl.Config, *nsctl.DeleterConfig) {})
+		w := runWorld(t, seed, asItIs)
 		require.Empty(t, w.violations, "replay with -seed=%d -steps=1", seed)
 		require.Empty(t, w.lingering, "seed %d: the hindrances have ended long ago", seed)
 		steps += w.steps
@@ -46,8 +46,7 @@ func TestTheDeleterNeverFinalizesWhatHoldsContent(t *testing.T) {
 
 // One seed is one story, however goroutines are scheduled.
 func TestTheModelReplays(t *testing.T) {
-	keep := func(*nsctl.Config, *nsctl.DeleterConfig) {}
-	first, second := runWorld(t, 7, keep), runWorld(t, 7, keep)
+	first, second := runWorld(t, 7, asItIs), runWorld(t, 7, asItIs)
 	assert.Equal(t, first.story, second.story)
 }
 
@@ -136,7 +135,7 @@ func TestTheModelFindsCarelessDeleters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var violations []string
 			for seed := uint64(1); seed <= 60 && len(violations) == 0; seed++ {
-				w := runWorld(t, seed, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+				w := runWorld(t, seed, func(_ *testing.T, config *nsctl.Config, deleter *nsctl.DeleterConfig) {
 					careless := test.flaw
 					careless.worldContent = deleter.Content.(worldContent)
 					deleter.Content, deleter.Discovery = careless, careless
@@ -161,13 +160,18 @@ type lived struct {
 	lingering []string          // namespaces in deletion that have not gone although nothing is in the way
 }
 
-func runWorld(t *testing.T, seed uint64, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) (l lived) {
+// adjusting is what a test changes of a world's controller. It is called in the bubble of the world.
+type adjusting func(t *testing.T, config *nsctl.Config, deleter *nsctl.DeleterConfig)
+
+func asItIs(*testing.T, *nsctl.Config, *nsctl.DeleterConfig) {}
+
+func runWorld(t *testing.T, seed uint64, adjust adjusting) (l lived) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(seed)
 		shared := informer.NewSharedIndexInformer(w.source, informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: worldResync})
 		deleter := nsctl.DeleterConfig{Namespaces: w, Content: worldContent{w}, Discovery: w, Concurrency: 4}
 		config := nsctl.Config{Informer: shared, Workers: 6, ResyncPeriod: worldResync, Trace: &nsctl.Trace{PassContext: w.passContext}}
-		adjust(&config, &deleter)
+		adjust(t, &config, &deleter)
 		config.Deleter = nsctl.NewDeleter(deleter).WithoutJitter()
 		controller, err := nsctl.NewController(config)
 		require.NoError(t, err)
