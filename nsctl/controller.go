@@ -237,14 +237,19 @@ func (c *Controller) begin() {
 	}
 }
 
-// worker takes namespaces from the queue until it is shut down.
+// worker takes namespaces from the queue until it is shut down. What is queued when nothing may be begun any more is
+// dropped.
 func (c *Controller) worker(ctx context.Context) {
 	for {
 		name, shutdown := c.queue.Get()
-		if shutdown {
+		switch {
+		case shutdown:
 			return
+		case ctx.Err() != nil:
+			c.queue.Done(name)
+		default:
+			c.sync(ctx, name)
 		}
-		c.sync(ctx, name)
 	}
 }
 

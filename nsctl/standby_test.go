@@ -1,0 +1,163 @@
+package nsctl_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// standby is a controller whose informer runs and that does not work yet.
+type standby struct {
+	*nsctl.Controller
+	passes []string
+}
+
+func newStandby(t *testing.T, c *cluster, adjust func(*nsctl.Config)) *standby {
+	t.Helper()
+	client := newClient(t, c)
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
+	s := &standby{}
+	config := nsctl.Config{
+		Informer: shared,
+		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: namespaces, Content: nsctl.NewContentClient(client), Discovery: newDiscovery(client),
+		}),
+		Workers: 1,
+		Trace:   &nsctl.Trace{PassStarted: func(namespace string) { s.passes = append(s.passes, namespace) }},
+	}
+	if adjust != nil {
+		adjust(&config)
+	}
+	var err error
+	s.Controller, err = nsctl.NewController(config)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		shared.Run(ctx)
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return s
+}
+
+// A controller that stands by knows what is in deletion and since when it has seen it. What is done by another one meanwhile
+// leaves nothing behind, and when it begins it loses no time.
+func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
+			c.addNamespace(name, false, "kubernetes")
+		}
+		s := newStandby(t, c, nil)
+		other := startController(t, c, nil)
+		time.Sleep(time.Second)
+		c.terminate("done-by-another")
+		time.Sleep(10 * time.Second)
+		other.stop()
+		require.Nil(t, c.namespace("done-by-another"))
+		c.terminate("seen-long-ago")
+		time.Sleep(time.Minute)
+		c.terminate("seen-a-moment-ago")
+		time.Sleep(2 * time.Second)
+		assert.Empty(t, s.passes)
+		assert.Empty(t, s.Snapshot().Queue.Queued, "what nobody takes is not queued")
+		assert.Empty(t, s.Snapshot().Queue.Delayed)
+		assert.Equal(t, 2, s.Deleting(), "of what another one has done nothing is left")
+
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.Run(ctx)
+		}()
+		synctest.Wait()
+		assert.Equal(t, []string{"seen-long-ago"}, s.passes, "at once")
+		time.Sleep(3*time.Second - time.Millisecond)
+		assert.NotNil(t, c.namespace("seen-a-moment-ago"))
+		time.Sleep(2 * time.Millisecond)
+		assert.Nil(t, c.namespace("seen-a-moment-ago"), "what was left of its grace period")
+		c.addNamespace("new", true, "kubernetes")
+		time.Sleep(6 * time.Second)
+		assert.Nil(t, c.namespace("new"))
+		stop()
+		<-ended
+	})
+}
+
+// One that never gets to work gives back what it has.
+func TestAControllerThatNeverWorksEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("ns", true, "kubernetes")
+		s := newStandby(t, c, nil)
+		time.Sleep(time.Minute)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		began := time.Now()
+		s.RunWithin(ended, ended)
+		assert.Zero(t, time.Since(began))
+		assert.Empty(t, s.passes)
+	})
+}
+
+// A controller that may not work any more stops in the middle: it does not finish anything, and it does not wait for anything.
+func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
+	for _, draining := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster()
+			for _, name := range []string{"a", "b", "c"} {
+				c.addNamespace(name, true, "kubernetes")
+				c.put("configmaps.", name, "x")
+			}
+			hanging := make(chan struct{}, 100)
+			c.refuse(func(r *http.Request) *api.Status {
+				if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") {
+					hanging <- struct{}{}
+					_, _ = io.Copy(io.Discard, r.Body) // the server looks for the end of the connection after that
+					<-r.Context().Done()
+				}
+				return nil
+			})
+			var lastErr error
+			s := newStandby(t, c, func(config *nsctl.Config) {
+				config.Trace.PassDone = func(_ string, _ time.Duration, _ int, err error) { lastErr = err }
+			})
+			stop, stopNow := context.WithCancel(t.Context())
+			alive, kill := context.WithCancelCause(t.Context())
+			defer stopNow()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				s.RunWithin(stop, alive)
+			}()
+			<-hanging
+			if draining {
+				stopNow()
+				time.Sleep(time.Second)
+			}
+			began := time.Now()
+			kill(assert.AnError)
+			<-ended
+			assert.Zero(t, time.Since(began))
+			assert.Len(t, s.passes, 1, "the others were not begun")
+			assert.ErrorIs(t, lastErr, assert.AnError)
+			for _, name := range []string{"a", "b", "c"} {
+				assert.NotNil(t, c.namespace(name))
+			}
+		})
+	}
+}
