@@ -231,7 +231,15 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 	silence.begin()
 	send := x.send
 	if send == nil {
-		send = x.client.pool.client().Do
+		transport := x.client.pool.current()
+		send = x.client.pool.client(transport).Do
+		defer func() {
+			// A connection of HTTP/2 on which something comes is not asked by pings, and it may be that only the way to the
+			// server has gone dead: events of a watch come, and no request is answered any more.
+			if context.Cause(ctx) == errSilence {
+				x.client.pool.leave(transport)
+			}
+		}()
 	}
 	answer, err := send(hr)
 	var wrapped *url.Error // repeats method and URL, unredacted

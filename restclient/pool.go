@@ -76,10 +76,10 @@ func newPool(cfg Config) (*pool, error) {
 	return p, nil
 }
 
-// client returns an http.Client over the current connections. Redirects are followed as usual, but never from https to
-// http.
-func (p *pool) client() *http.Client {
-	var transport http.RoundTripper = p.current()
+// client returns an http.Client over the connections of a transport. Redirects are followed as usual, but never from https
+// to http.
+func (p *pool) client(over *http.Transport) *http.Client {
+	var transport http.RoundTripper = over
 	if p.wrap != nil {
 		transport = p.wrap(transport)
 	}
@@ -156,6 +156,20 @@ func (p *pool) renewIfChanged() bool {
 	p.proven.Store(false)
 	old.CloseIdleConnections()
 	return true
+}
+
+// leave has new requests open new connections, if they would use those of this transport. What is under way over the old
+// ones goes on.
+func (p *pool) leave(transport *http.Transport) {
+	p.mu.Lock()
+	if p.transport != transport {
+		p.mu.Unlock()
+		return
+	}
+	p.transport = p.newTransport(p.tlsBase)
+	p.mu.Unlock()
+	p.proven.Store(false)
+	transport.CloseIdleConnections()
 }
 
 // close closes idle connections, and those in use when they no longer are.

@@ -128,6 +128,42 @@ func TestNoRequestHangsOnADeadLink(t *testing.T) {
 	})
 }
 
+// Only the way to the server has gone dead: the events of a watch still come, so no ping is sent, and the requests that
+// share its connection would never be answered. The first that runs into that is the last.
+func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
+	chatty := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "" {
+			quiet(w, r)
+			return
+		}
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+			bookmark := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{ResourceVersion: "1"}}
+			for s.Send(api.WatchBookmark, bookmark) == nil {
+				s.Flush()
+				time.Sleep(5 * time.Second)
+			}
+		})
+	}
+	overBadLink(t, chatty, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
+		pods := restclient.Metadata(client, api.PodsResource, "")
+		w, err := pods.Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		_, err = pods.List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		go func() {
+			for err := error(nil); err == nil; _, err = w.Next() {
+			}
+		}()
+		link.BlackHole(true, faultnet.Sent)
+		_, err = pods.List(t.Context(), api.ListOptions{})
+		require.Error(t, err)
+		link.Heal()
+		_, err = pods.List(t.Context(), api.ListOptions{})
+		assert.NoError(t, err)
+		w.Stop()
+	})
+}
+
 // The limit is for silence, not for the whole: what comes slowly may take its time.
 func TestSilenceTimeout(t *testing.T) {
 	slow := func(w http.ResponseWriter, r *http.Request) {
