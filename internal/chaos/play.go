@@ -46,7 +46,7 @@ func (w *world) run(report *Report) *Failure {
 		one.start()
 	}
 	if w.sabotage.begun != nil {
-		w.sabotage.begun()
+		w.sabotage.begun(w)
 	}
 	for i, storm := range w.plan.Storms {
 		w.storm(storm)
@@ -118,6 +118,6 @@ func (w *world) stopServer() {
 	w.current().Stop(ctx)
 	w.serving.Wait()
 	if w.sabotage.stopped != nil {
-		w.sabotage.stopped()
+		w.sabotage.stopped(w)
 	}
 }

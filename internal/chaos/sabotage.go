@@ -21,7 +21,7 @@ type sabotage struct {
 	// queue is told what the queue tells, and may tell something else.
 	queue func(*queue.Trace[string]) *queue.Trace[string]
 	// begun is called when everything runs, stopped when everything has been stopped.
-	begun, stopped func()
+	begun, stopped func(*world)
 }
 
 // sabotaged is a lister-watcher that loses events.

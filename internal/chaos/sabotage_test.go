@@ -1,0 +1,211 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// calm is a plan in which nobody but the writers does anything, so that what is wrong is what the test has broken.
+func calm() Plan {
+	p := NewPlan(1, time.Minute)
+	p.TLS, p.Window = false, 0
+	writes := []Action{Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace}
+	for i, storm := range p.Storms {
+		p.Storms[i].Steps = slices.DeleteFunc(storm.Steps, func(s Step) bool { return !slices.Contains(writes, s.What) })
+	}
+	for i, process := range p.Processes {
+		for k := range process.Informers {
+			p.Processes[i].Informers[k].Selector = ""
+			p.Processes[i].Informers[k].Handlers = []HandlerPlan{{}, {Delivery: informer.ChannelPair}}
+		}
+	}
+	return p
+}
+
+func TestNothingIsWrongWhenNothingIsBroken(t *testing.T) {
+	report := playInBubble(t, calm(), sabotage{})
+	assert.Nil(t, report.Failure)
+	assert.Positive(t, report.Finalized)
+}
+
+// once is true the first time that it is asked about an event that fits.
+func once[K comparable](wanted K) func(K, string) bool {
+	var done atomic.Bool
+	return func(kind K, key string) bool {
+		return kind == wanted && strings.Contains(key, "/") && !done.Swap(true)
+	}
+}
+
+// losing makes every informer lose one event of a kind.
+func losing(kind api.WatchEventType) sabotage {
+	hit := once(kind)
+	return sabotage{stream: func(kind api.WatchEventType, key string) bool { return !hit(kind, key) }}
+}
+
+// telling makes one handler be told of one event of a kind so many times.
+func telling(kind informer.EventKind, times int) sabotage {
+	hit := once(kind)
+	return sabotage{handler: func(kind informer.EventKind, key string) int {
+		if hit(kind, key) {
+			return times
+		}
+		return 1
+	}}
+}
+
+// Each checker finds what it is for.
+func TestWhatIsBrokenIsFound(t *testing.T) {
+	p := calm()
+	for name, broken := range map[string]struct {
+		sabotage
+		found []string
+	}{
+		"an informer that loses a deletion": {losing(api.WatchDeleted), []string{"is not on the server", "was not told that"}},
+		"an informer that hears of deletions only": {
+			sabotage{stream: func(kind api.WatchEventType, _ string) bool { return kind == api.WatchDeleted }},
+			[]string{"is missing", "was not told of"},
+		},
+
+		"a handler that is told twice of an addition": {telling(informer.EventAdd, 2), []string{"though", "is there; it was told"}},
+		"a handler that is not told of an addition":   {telling(informer.EventAdd, 0), []string{"though nothing is there"}},
+		"a handler that is told twice of a deletion":  {telling(informer.EventDelete, 2), []string{"was deleted as", "though nothing is there"}},
+		"a handler that is not told of a deletion":    {telling(informer.EventDelete, 0), []string{"was"}},
+		"a handler that is not told of an update":     {telling(informer.EventUpdate, 0), []string{"the last it was told of is"}},
+		"a handler that does not return": {
+			sabotage{handler: func() func(informer.EventKind, string) int {
+				hit := once(informer.EventAdd)
+				return func(kind informer.EventKind, key string) int {
+					if hit(kind, key) {
+						time.Sleep(time.Hour)
+					}
+					return 1
+				}
+			}()}, []string{"events wait for it"},
+		},
+
+		"a deleter that finalizes early": {
+			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return blind{c} }}, []string{"was finalized at version", "when it still held"},
+		},
+		"a deleter that never gets on": {
+			sabotage{content: func(c nsctl.ContentClient) nsctl.ContentClient { return powerless{c} }},
+			[]string{"is still being deleted", "the rate limiter remembers failures of"},
+		},
+		"a queue that hands a key out twice": {
+			sabotage{queue: func(t *queue.Trace[string]) *queue.Trace[string] {
+				return queue.JoinTraces(t, &queue.Trace[string]{Got: t.Got})
+			}}, []string{"was handed out"},
+		},
+		"a worker that gives back what it does not have": {
+			sabotage{queue: func(t *queue.Trace[string]) *queue.Trace[string] {
+				return queue.JoinTraces(t, &queue.Trace[string]{Got: func(e queue.Event[string], _ time.Duration) { t.DoneUnknown(e) }})
+			}}, []string{"though no worker had it"},
+		},
+
+		"a timer that is left": {
+			sabotage{stopped: func(*world) { time.AfterFunc(10*time.Minute, func() {}) }}, []string{"1 timers rang"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := playInBubble(t, p, broken.sabotage)
+			requireFound(t, report, p, broken.found...)
+		})
+	}
+}
+
+func requireFound(t *testing.T, report *Report, p Plan, found ...string) {
+	t.Helper()
+	require.NotNil(t, report.Failure)
+	text, _, _ := strings.Cut(report.Failure.Explain(p), "\nstorm ")
+	for _, words := range found {
+		assert.Contains(t, text, words)
+	}
+}
+
+// blind sees nothing in any namespace.
+type blind struct{ nsctl.ContentClient }
+
+func (blind) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
+	return nil, true, nil
+}
+
+func (blind) List(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, error) {
+	return nil, nil
+}
+
+func (blind) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
+	return nil, true, nil
+}
+
+func (blind) ListPods(context.Context, string) ([]*api.Pod, error) { return nil, nil }
+
+// powerless is refused whatever it wants to delete.
+type powerless struct{ nsctl.ContentClient }
+
+func (powerless) DeleteCollection(context.Context, api.GroupVersionResource, string) ([]*api.PartialObjectMetadata, bool, error) {
+	return nil, false, errors.New("no")
+}
+
+// What is left behind is found, too. The test takes it away afterwards, or its bubble could not end.
+func TestWhatIsLeftBehindIsFound(t *testing.T) {
+	p := calm()
+	t.Run("a goroutine", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			defer close(release)
+			requireFound(t, play(p, sabotage{begun: func(*world) { go func() { <-release }() }}), p, "a goroutine is left", "sabotage_test.go")
+		})
+	})
+	t.Run("a connection", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			report := play(p, sabotage{begun: func(w *world) {
+				conn, err := w.processes[1].link.Dial(w.network.dial)(t.Context(), "tcp", "localhost")
+				require.NoError(t, err)
+				t.Cleanup(func() { conn.Close() })
+			}})
+			requireFound(t, report, p, "reader: 1 connections are open")
+		})
+	})
+	t.Run("a watch", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			report := play(p, sabotage{begun: func(w *world) {
+				s := w.processes[1].subjects[0]
+				go func() {
+					if one, err := newSubject(w, w.processes[1].client, s.plan()); err == nil {
+						one.run(ctx)
+					}
+				}()
+			}})
+			requireFound(t, report, p, "reader: the client counts 0 requests and 1 watches", "the server counts 0 requests and 1 watches")
+		})
+	})
+}
+
+func TestPassesSideBySide(t *testing.T) {
+	var wrong []string
+	p := newPasses(func(format string, _ ...any) { wrong = append(wrong, format) })
+	trace := p.trace()
+	trace.PassStarted("a")
+	trace.PassStarted("b")
+	trace.PassDone("a", 0, 0, nil)
+	trace.PassStarted("a")
+	assert.Empty(t, wrong)
+	trace.PassStarted("b")
+	assert.Len(t, wrong, 1)
+	assert.Equal(t, 1, p.count())
+}
