@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/apiserver"
+)
+
+// Every line of a pass says which pass it belongs to: its own lines, and those of the requests that it makes. Who follows
+// one namespace through a log in which many are worked on at once needs nothing else.
+func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
+	admin := func(method, path, body string) string {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+server.Token())
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, request)
+		return answer.Body.String()
+	}
+	const many = 8
+	for i := range many {
+		admin("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i))
+		admin("POST", fmt.Sprintf("/api/v1/namespaces/n%d/configmaps", i), `{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
+		admin("DELETE", fmt.Sprintf("/api/v1/namespaces/n%d", i), "")
+	}
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`),
+		"-v3", "--log-format=json", "--metrics-port=0", "--leader-elect=false", "--allow-second-controller", "--namespace-deletion-grace-period=0")
+	await(t, func() bool { return strings.Count(stderr.String(), `"content remains and needs time"`) >= many }, stderr.String)
+	stop()
+	require.NoError(t, <-ended)
+
+	ofPass := regexp.MustCompile(`^(pass |resource types discovered|content |condition holds|deleting content|namespace finalized|retry planned|several namespaces|event recorded)`)
+	passes := map[string]string{} // the namespace of each pass
+	var requests, events int
+	for text := range strings.Lines(stderr.String()) {
+		var line struct {
+			Message, Namespace, Path, Method string
+			ID                               string `json:"reconcile_id"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &line), text)
+		if line.Message == "pass started" {
+			require.NotContains(t, passes, line.ID, "no two passes have the same")
+			passes[line.ID] = line.Namespace
+		}
+		if ofPass.MatchString(line.Message) {
+			require.Contains(t, passes, line.ID, text)
+			if line.Namespace != "" {
+				require.Equal(t, passes[line.ID], line.Namespace, text)
+			}
+		}
+		if line.Message != "request" {
+			continue
+		}
+		switch of := regexp.MustCompile(`/namespaces/(n\d)(/|$)`).FindStringSubmatch(line.Path); {
+		case of != nil: // about one namespace
+			requests++
+			require.Equal(t, of[1], passes[line.ID], text)
+		case strings.HasSuffix(line.Path, "/default/events"):
+			events++
+			require.Contains(t, passes, line.ID, text)
+		}
+	}
+	assert.GreaterOrEqual(t, len(passes), many)
+	assert.Greater(t, requests, many*3)
+	assert.GreaterOrEqual(t, events, many)
+}
