@@ -71,7 +71,7 @@ func NewPlan(seed uint64, duration time.Duration) Plan {
 	for range max(1, int((duration+roundLasts/2)/(roundLasts+roundLasts/4))) {
 		lasts := min(roundLasts, duration)
 		round := Round{Lasts: lasts}
-		for range 3 + dice.IntN(8) {
+		for range 4 + dice.IntN(9) {
 			round.Steps = append(round.Steps, p.draw(dice, lasts))
 		}
 		slices.SortStableFunc(round.Steps, func(a, b Step) int { return int(a.After - b.After) })
