@@ -31,6 +31,7 @@ type behaviour struct {
 	latency    time.Duration
 	listFaults []error
 	watchFault []error
+	mute       bool
 	hold       chan struct{} // while not nil, requests wait until it is closed
 }
 
@@ -47,6 +48,14 @@ func (s *FakeSource[T]) SetPaging(always bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pageAlways = always
+}
+
+// SetMute makes the watches that are opened from now on be ones whose connection is not tested while nothing comes, as
+// over HTTP/1.1 (see reflector.ListerWatcher).
+func (s *FakeSource[T]) SetMute(mute bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = mute
 }
 
 // SetLatency makes every request take that long.

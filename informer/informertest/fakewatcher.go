@@ -14,6 +14,7 @@ type fakeWatcher[T Object] struct {
 	source    *FakeSource[T]
 	ctx       context.Context
 	bookmarks bool
+	mute      bool
 
 	wake chan struct{} // holds one token when there may be news for the reader
 
@@ -25,7 +26,7 @@ type fakeWatcher[T Object] struct {
 }
 
 func newFakeWatcher[T Object](ctx context.Context, s *FakeSource[T], opts api.ListOptions) *fakeWatcher[T] {
-	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, wake: make(chan struct{}, 1)}
+	return &fakeWatcher[T]{source: s, ctx: ctx, bookmarks: opts.AllowWatchBookmarks, mute: s.mute, wake: make(chan struct{}, 1)}
 }
 
 // Next returns the next event. A watch that was stopped answers context.Canceled.
@@ -42,6 +43,9 @@ func (w *fakeWatcher[T]) Next() (api.WatchEvent[T], error) {
 		}
 	}
 }
+
+// ProvesLife tells whether the connection counts as tested.
+func (w *fakeWatcher[T]) ProvesLife() bool { return !w.mute }
 
 func (w *fakeWatcher[T]) poll() (event api.WatchEvent[T], ready bool, err error) {
 	w.source.mu.Lock()

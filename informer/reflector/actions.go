@@ -50,6 +50,7 @@ func openStream(r *rules, s state, in input) (state, []effect) {
 
 func readStream(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
+	s.lives = in.lives
 	s.idleAt = after(in.now, r.silence)
 	return s, []effect{{kind: effectRead}}
 }
@@ -92,7 +93,7 @@ func followStream(r *rules, s state, in input) (state, []effect) {
 	s, _ = replaced(r, s, in)
 	s = s.countFrom(in.now)
 	s.synthetic = false
-	s.idleAt = after(in.now, r.idle)
+	s.hear(r, in.now)
 	return s, nil
 }
 
@@ -185,7 +186,10 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	s.requestRV = s.lastRV
 	s.requestedAt = in.now
 	s.synthetic = s.lastRV == "0"
-	s.idleAt = after(in.now, r.idle)
+	s.idleAt = after(in.now, r.muteIdle)
+	if s.doubtedAt != never {
+		s.idleAt = after(in.now, min(r.muteIdle, answerInDoubt))
+	}
 	return s, []effect{{kind: effectOpen, options: api.ListOptions{
 		ResourceVersion:     s.requestRV,
 		AllowWatchBookmarks: true,
@@ -194,7 +198,8 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 
 func readWatch(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
-	s.idleAt = after(in.now, r.idle)
+	s.lives = in.lives
+	s.hear(r, in.now)
 	return s, []effect{{kind: effectRead}}
 }
 
@@ -216,14 +221,15 @@ func (s *state) follow(r *rules, now time.Duration, rv string, added bool) {
 	s.events++
 	s.changes++
 	s.totalEvents++
-	s.idleAt = after(now, r.idle)
+	s.doubtedAt = never
+	s.hear(r, now)
 }
 
 // passOver lets an event that is no news count as a sign of life, and as nothing else.
 func passOver(r *rules, s state, in input) (state, []effect) {
 	s.events++
 	s.totalStale++
-	s.idleAt = after(in.now, r.idle)
+	s.hear(r, in.now)
 	return s, nil
 }
 
@@ -236,22 +242,34 @@ func mark(r *rules, s state, in input) (state, []effect) {
 	s.synthetic = false
 	s.events++
 	s.totalBookmarks++
-	s.idleAt = after(in.now, r.idle)
+	if s.bookmarkAt != never {
+		s.bookmarkGap = max(s.bookmarkGap, in.now-s.bookmarkAt)
+	}
+	s.bookmarkAt, s.doubtedAt = in.now, never
+	s.hear(r, in.now)
 	return s, markEffects
 }
 
 // endWatch closes a watch that is going to be opened again at once.
 func endWatch(r *rules, s state, in input) (state, []effect) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
-	err := in.err
-	if in.kind == InputIdleElapsed {
-		err = ErrIdle
-	}
-	return s, []effect{closing(s, in, err)}
+	s.doubtedAt = never
+	return s, []effect{closing(s, in, in.err)}
 }
 
-func noteIdle(r *rules, s state, in input) (state, []effect) {
-	return s, []effect{{kind: effectNoteIdle, lasted: r.idle}}
+// doubt gives up a watch for its silence. Unless that is proof enough, it has to be seen whether it was dead.
+func doubt(r *rules, s state, in input) (state, []effect) {
+	silence := in.now - s.heardAt
+	conclusive := s.conclusive(silence)
+	s, effects := endWatch(r, s, input{now: in.now, err: ErrIdle})
+	if !conclusive {
+		s.doubtedAt = s.heardAt
+	}
+	return s, append([]effect{{kind: effectNoteIdle, lasted: silence}}, effects...)
+}
+
+func noteIdle(_ *rules, s state, in input) (state, []effect) {
+	return s, []effect{{kind: effectNoteIdle, lasted: in.now - s.requestedAt}}
 }
 
 // countInternal keeps the books of the internal errors; other causes leave them alone.
@@ -330,7 +348,18 @@ func skipResync(r *rules, s state, in input) (state, []effect) {
 // countFrom begins to count what a stream delivers.
 func (s state) countFrom(now time.Duration) state {
 	s.openedAt, s.events, s.changes = now, 0, 0
+	s.bookmarkAt = never
 	return s
+}
+
+// hear notes a sign of life on a watch: the silence counts from now.
+func (s *state) hear(r *rules, now time.Duration) {
+	s.heardAt = now
+	if s.lives {
+		s.idleAt = after(now, r.idle)
+	} else {
+		s.idleAt = after(now, r.muteIdle)
+	}
 }
 
 // provedHealth tells whether the watch under way shows that server and connection are well.

@@ -11,6 +11,7 @@ const (
 	DefaultListTimeout           = 5 * time.Minute
 	DefaultMinWatchTimeout       = 5 * time.Minute
 	DefaultIdleTimeout           = 3 * time.Minute
+	DefaultMuteIdleTimeout       = 45 * time.Second
 	DefaultInitialEventsTimeout  = 10 * time.Second
 	DefaultInitialEventsDeadline = 5 * time.Minute
 	DefaultStreamingListAttempts = 3
@@ -56,13 +57,21 @@ type Config[T any] struct {
 	// drawn for each watch between this and twice this, so that watches which began together do not end together.
 	// Default 5 min. Shorter ones put more load on the server and are for demonstrations.
 	MinWatchTimeout time.Duration
-	// IdleTimeout is the longest silence on a watch, after which the connection counts as dead (half-open: the
-	// other side is gone and nothing told us) and the watch is opened again at the same position, without a list.
+	// IdleTimeout is the longest silence on a watch, after which the connection is doubted (half-open: the other side is
+	// gone and nothing told us) and the watch is opened again at the same position, without a list. It is also the
+	// longest time that opening a watch may take. The default depends on whether the watcher proves that its connection
+	// lives (see [ListerWatcher]).
 	//
-	// An API server sends a bookmark about once a minute, so three silent minutes mean that two or three are
-	// missing. A server without bookmarks may be silent for good reason: then a healthy watch is replaced every
-	// three minutes instead of every five to ten, one cheap request more. That is the default, 3 min. A negative
-	// value switches the timer off.
+	// If it does (HTTP/2, websocket), 3 min. kube-apiserver sends a bookmark on a quiet watch every 60 s, and a second
+	// more or less, so three silent minutes mean that two or three are missing although the connection is in order: a
+	// proxy that answers in the place of a server that has gone, or a server that is stuck. One without bookmarks may be
+	// silent for good reason: then a healthy watch is replaced every three minutes instead of every five to ten, one
+	// cheap request more.
+	//
+	// If it does not (HTTP/1.1), 45 s: nothing but silence can tell, and a minute is as long as anybody should be
+	// blind. A quiet watch is replaced before its bookmark comes then, which costs a request every 45 s.
+	//
+	// A negative value switches the timer off.
 	IdleTimeout time.Duration
 
 	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run and not disturbed
@@ -118,7 +127,8 @@ type rules struct {
 	silence        time.Duration // of a streaming list
 	deadline       time.Duration // of a streaming list
 	attempts       int           // of streaming lists
-	idle           time.Duration // of a watch; negative: never
+	idle           time.Duration // of a watch whose connection proves that it lives; negative: never
+	muteIdle       time.Duration // of any other, and of the opening of a watch
 	resync         time.Duration // 0: never
 	internalBudget time.Duration
 }
@@ -133,6 +143,7 @@ func (c Config[T]) rules() *rules {
 		deadline:       orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline),
 		attempts:       orDefault(c.StreamingListAttempts, DefaultStreamingListAttempts),
 		idle:           orDefault(c.IdleTimeout, DefaultIdleTimeout),
+		muteIdle:       orDefault(c.IdleTimeout, DefaultMuteIdleTimeout),
 		resync:         c.ResyncPeriod,
 		internalBudget: c.MaxInternalErrorRetryDuration,
 	}

@@ -128,8 +128,16 @@
 // A server's Retry-After is honoured, up to five minutes. The ListerWatcher is asked not to repeat requests by itself
 // ([api.WithSingleAttempt]), so that nothing waits for the same thing in two places.
 //
-// A half-open connection, of which only the other end is gone, is found by silence on a watch (Config.IdleTimeout) and
-// by the time that a list takes (Config.ListTimeout).
+// A half-open connection, of which only the other end is gone, gives no error. It is found out
+//
+//   - by the client, where the protocol has a test of life (HTTP/2 and websocket pings: within 45 s);
+//   - by silence on a watch (Config.IdleTimeout): 45 s where there is no such test, 3 min where there is;
+//   - by the time that opening a watch takes (45 s; 10 s for one that replaces a silent one) and a list (Config.ListTimeout).
+//
+// Either way the watch goes on at its position. Trace.Zombie counts the connections that were dead. Silence alone is no proof of that: a
+// quiet watch of a healthy server is silent for a minute at a time. So where only silence speaks a watch is counted when
+// the silence is twice as long as any between two of its bookmarks, when the server does not answer the next request either,
+// or when the next watch delivers at once what the silent one had withheld.
 //
 // A failed round is told to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError],
 // which wrap the cause. Everything smaller is told to the [Trace]. Panics are nobody's business here: they come out of Run.

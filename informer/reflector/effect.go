@@ -20,6 +20,8 @@ type input struct {
 	err      error         // ...Failed
 	delay    time.Duration // DelayDrawn
 	askAfter time.Duration // ...Failed: the server asked to wait this long
+	lives    bool          // Opened: the connection is tested while nothing comes
+	dead     bool          // StreamFailed: such a test has found the connection dead
 }
 
 // effectKind is one thing that the shell is told to do.
@@ -46,13 +48,14 @@ const (
 	effectReport     // tell the WatchErrorHandler err
 	effectNoteGone   // the position at rv is lost (trace)
 	effectNoteIdle   // the other side was silent for too long (trace)
+	effectNoteZombie // the connection was dead, and no error said so (trace)
 	effectNoteLister // the streaming list is given up for a list (trace)
 	effectKindCount
 )
 
 var effectNames = [effectKindCount]string{
 	"List", "Open", "Read", "Wait", "Halt", "Replace", "Resync", "Draw", "KeepPage", "Collect", "Discard", "Apply", "Mark",
-	"Close", "Report", "NoteGone", "NoteIdle", "NoteLister"}
+	"Close", "Report", "NoteGone", "NoteIdle", "NoteZombie", "NoteLister"}
 
 func (k effectKind) String() string { return effectNames[k] }
 
@@ -73,8 +76,9 @@ type effect struct {
 	fresh   bool          // Draw: begin at the beginning
 	atLeast time.Duration // Draw: what the server asked for
 
+	by       string        // NoteZombie: what noticed
 	streamed bool          // Replace: from a streaming list
 	pages    int           // Replace
 	events   int           // Close: delivered by the stream
-	lasted   time.Duration // Replace, Close, NoteIdle: for how long it went on
+	lasted   time.Duration // Replace, Close, NoteIdle, NoteZombie: for how long it went on
 }

@@ -59,6 +59,8 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 		r.trace.Expired(e.rv, e.err)
 	case e.kind == effectNoteIdle && r.trace.IdleTimeout != nil:
 		r.trace.IdleTimeout(e.lasted)
+	case e.kind == effectNoteZombie && r.trace.Zombie != nil:
+		r.trace.Zombie(e.lasted, e.by)
 	case e.kind == effectNoteLister && r.trace.StreamingListAbandoned != nil:
 		r.trace.StreamingListAbandoned(e.err)
 	}

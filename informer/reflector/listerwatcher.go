@@ -14,6 +14,10 @@ import (
 // An error may say by a method Unreachable() bool whether the server could not be reached or the connection broke; see
 // [CauseOf] for what is made of others.
 //
+// A watcher may say by a method ProvesLife() bool, asked once when it is open, whether its connection is tested while
+// nothing comes, so that Next fails when the other end has gone without a word. The error says so by a method Dead() bool.
+// How long the silence of a watch is believed depends on it, see Config.IdleTimeout.
+//
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
 type ListerWatcher[T any] interface {
@@ -42,6 +46,11 @@ type Store[T any] interface {
 // bookmarker is a [Store] that wants to know how far the stream has come while nothing changes.
 type bookmarker interface {
 	Bookmark(resourceVersion string)
+}
+
+// lifeProver is a watcher that knows whether silence means that nothing happens.
+type lifeProver interface {
+	ProvesLife() bool
 }
 
 // streamingListRefuser is a [ListerWatcher] that knows that streaming lists do not work with it.

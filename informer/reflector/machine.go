@@ -11,6 +11,10 @@ func (r *rules) step(s state, in input) (state, []effect) {
 			continue
 		}
 		next, effects := row.do(r, s, in)
+		if note, found := s.zombie(in); found {
+			next.zombies++
+			effects = append([]effect{note}, effects...)
+		}
 		next.phase = row.to
 		if next.phase != s.phase {
 			next = next.settle()

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"orrery/restclient/api"
@@ -54,7 +55,8 @@ func (r *Reflector[T]) open(op operation) {
 	if r.trace.WatchStarted != nil {
 		r.trace.WatchStarted(op.options)
 	}
-	r.handleLocked(input{kind: InputOpened})
+	prover, ok := watcher.(lifeProver)
+	r.handleLocked(input{kind: InputOpened, lives: ok && prover.ProvesLife()})
 }
 
 // read pulls events until the stream ends or is not wanted any more.
@@ -75,7 +77,7 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
 	}
-	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) && !r.state.oldNews(event.ResourceVersion) {
+	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) && r.state.shortWay(event.ResourceVersion) {
 		r.followLocked(&event)
 		return true
 	}
@@ -117,6 +119,9 @@ func (r *Reflector[T]) stoppingLocked(op operation) bool {
 // failed is the input for an error.
 func failed(kind Input, err error) input {
 	in := input{kind: kind, err: err, cause: CauseOf(err), askAfter: api.RetryAfterOf(err)}
+	if told, ok := errors.AsType[deadConnection](err); ok {
+		in.dead = told.Dead()
+	}
 	if kind == InputStreamFailed && in.cause == CauseEnded {
 		in.kind, in.err = InputStreamEnded, io.EOF
 	}

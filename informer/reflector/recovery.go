@@ -79,6 +79,12 @@ type unreachable interface {
 	Unreachable() bool
 }
 
+// deadConnection is an error of a client that knows whether the connection had gone dead without a word.
+type deadConnection interface {
+	error
+	Dead() bool
+}
+
 // isNetworkError tells whether err comes from the connection. The HTTP client says so (restclient.TransportError). Others
 // wrap what they meet in a net.Error; the bare values occur when a body is read.
 func isNetworkError(err error) bool {

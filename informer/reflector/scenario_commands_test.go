@@ -156,6 +156,8 @@ func (s *scenario) setServer(t *testing.T, arg string) {
 		s.source.SetStreamingList(mode)
 	case "paging":
 		s.source.SetPaging(value == "always")
+	case "mute":
+		s.source.SetMute(value == "yes")
 	case "latency":
 		s.source.SetLatency(duration(t, value))
 	default:
@@ -182,6 +184,13 @@ func (s *scenario) stop() {
 	}
 }
 
+// deadLink is what a connection ends with that did not answer a ping.
+type deadLink struct{}
+
+func (deadLink) Error() string     { return "no answer to a ping" }
+func (deadLink) Unreachable() bool { return true }
+func (deadLink) Dead() bool        { return true }
+
 func forEach(args []string, do func(string)) {
 	for _, arg := range args {
 		do(arg)
@@ -204,6 +213,8 @@ func fault(t *testing.T, name string) error {
 		return syscall.ECONNRESET
 	case "refused":
 		return syscall.ECONNREFUSED
+	case "dead":
+		return deadLink{}
 	case "garbage":
 		return errors.New("unintelligible")
 	case "too-large":

@@ -21,6 +21,7 @@ type Snapshot struct {
 	Events    int // changes received
 	Stale     int // changes received that were no news: their version is not newer than the position. The store was not told
 	Bookmarks int
+	Zombies   int // watches whose connection was dead without an error, see Trace.Zombie
 
 	// Failures in a row without health between them.
 	Failures int
@@ -52,6 +53,7 @@ func (r *Reflector[T]) Snapshot() Snapshot {
 		Events:                 s.totalEvents,
 		Stale:                  s.totalStale,
 		Bookmarks:              s.totalBookmarks,
+		Zombies:                s.zombies,
 		Failures:               s.failures,
 		LastError:              s.lastErr,
 		StoreErrors:            r.publishedStoreErrors,

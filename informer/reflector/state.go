@@ -51,6 +51,14 @@ type state struct {
 	events    int           // changes and bookmarks delivered
 	changes   int           // changes delivered
 
+	// Silence on a watch.
+
+	lives       bool          // the connection is tested while nothing comes
+	heardAt     time.Duration // when something came last, or the watch was opened
+	bookmarkAt  time.Duration // when the last bookmark of this watch came; never: none did
+	bookmarkGap time.Duration // longest time between two bookmarks of one watch; 0: not known
+	doubtedAt   time.Duration // heardAt of the watch before, which was given up for its silence alone; never: it was not
+
 	// Failure.
 
 	keepPosition  bool          // in PhaseBackingOff: a watch at lastRV comes next, not the whole state
@@ -70,12 +78,13 @@ type state struct {
 
 	// Counters for snapshots. Nothing depends on them.
 
-	rounds, lists, watches, totalEvents, totalStale, totalBookmarks int
+	rounds, lists, watches, totalEvents, totalStale, totalBookmarks, zombies int
 }
 
 // newState is the state before Start.
 func newState() state {
-	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never}
+	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never,
+		bookmarkAt: never, doubtedAt: never}
 }
 
 // startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
@@ -123,6 +132,9 @@ func (s state) settle() state {
 	if s.phase != PhaseBackingOff {
 		s.backOffAt, s.keepPosition = never, false
 	}
+	if s.phase != PhaseOpeningWatch && s.phase != PhaseWatching {
+		s.doubtedAt = never
+	}
 	if s.phase == PhaseStopped {
 		s.resyncAt = never
 	}
@@ -154,6 +166,8 @@ func (s state) check() error {
 	case s.phase == PhaseStopped && s.resyncAt != never, s.phase != PhaseBackingOff && s.backOffAt != never,
 		!s.phase.waits() && s.idleAt != never:
 		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
+	case s.doubtedAt != never && !watching:
+		return fmt.Errorf("%s doubts a watch", s.phase)
 	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
 		return fmt.Errorf("impossible counters")
 	}

@@ -61,7 +61,7 @@ var table = append([]transition{
 	{PhaseWatching, InputStreamFailed, internalBudgetLeft, PhaseBackingOff, then(countInternal, pause)},
 	{PhaseWatching, InputStreamFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
 	{PhaseWatching, InputStreamFailed, otherwise, PhaseBackingOff, then(countInternal, failRound)},
-	{PhaseWatching, InputIdleElapsed, always, PhaseOpeningWatch, then(noteIdle, then(endWatch, openWatch))},
+	{PhaseWatching, InputIdleElapsed, always, PhaseOpeningWatch, then(doubt, openWatch)},
 	{PhaseWatching, InputResyncFailed, always, PhaseBackingOff, failRound},
 
 	// Failure.

@@ -15,7 +15,7 @@ import (
 func testRules() *rules {
 	return &rules{
 		name: "things", list: 5 * time.Minute, streaming: true, silence: 10 * time.Second, deadline: 5 * time.Minute, attempts: 3,
-		idle: 3 * time.Minute, resync: 10 * time.Minute, internalBudget: time.Minute,
+		idle: 3 * time.Minute, muteIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
 	}
 }
 

@@ -38,11 +38,13 @@ type Trace struct {
 	// Expired: the server has refused the position resourceVersion (410, or too large for it); the state is fetched
 	// anew by a consistent read.
 	Expired func(resourceVersion string, err error)
-	// IdleTimeout: nothing came on a watch for that long; it is opened again at its position.
+	// IdleTimeout: nothing came on a watch for that long, or no answer to the request for one; it is opened again at its
+	// position. Over HTTP/1.1 that is ordinary on a quiet watch.
 	IdleTimeout func(silence time.Duration)
 	// Zombie: the connection of a watch or streaming list was dead without an error: its other end is gone, and nothing
-	// had said so. by is what noticed, [ZombieByIdle] or [ZombieByPing]; silence is for how long nothing had come when
-	// it did. The watch is opened again at its position. Count these: some mean a network that drops connections.
+	// had said so. by is what noticed, [ZombieByIdle] or [ZombieByPing]; silence is for how long no event and no bookmark had
+	// come by then. The watch is opened again at its position. Count these: many mean a network that drops connections.
+	// What counts as proof is told in the package documentation under Failure.
 	Zombie func(silence time.Duration, by string)
 
 	// Resync: Store.Resync was called and returned err.
@@ -53,8 +55,8 @@ type Trace struct {
 
 // What notices that a connection is dead, as told to Trace.Zombie.
 const (
-	ZombieByIdle = "idle" // the idle timer: no event and no bookmark for Config.IdleTimeout
-	ZombieByPing = "ping" // the connection's own test of life: a ping without an answer
+	ZombieByIdle = "idle" // silence
+	ZombieByPing = "ping" // the connection's own test of life, such as a ping without an answer
 )
 
 // PageInfo is about one page.

@@ -64,6 +64,7 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	}
 	w.client = w.server.Client(func(cfg *restclient.Config) {
 		cfg.WatchTransport = over.watch
+		cfg.SilenceTimeout = -1 // here it is seen what informers do about silence; the client has tests of its own
 		cfg.Credentials = &w.token
 		if change != nil {
 			change(cfg)
@@ -71,6 +72,7 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 	})
 	w.settings.DisableWatchList = true
 	w.settings.MinWatchTimeout = 24 * time.Hour // drawn by lot, so scenarios do without
+	w.settings.IdleTimeout = reflector.DefaultIdleTimeout // over HTTP/1.1 too, so that scenarios are the same over all ways
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
 	return w
 }

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -43,6 +44,7 @@ func (l *Logger) distributed(kind informer.EventKind, key string, listeners int)
 
 // Reflector returns hooks that tell how the list-watch of an informer goes.
 func (l *Logger) Reflector(name string) *reflector.Trace {
+	trouble := &outage{}
 	return &reflector.Trace{
 		Listed: func(info reflector.ListInfo) {
 			l.at(verbosityPasses).Str("informer", name).Int("items", info.Items).Bool("streamed", info.Streamed).
@@ -52,6 +54,9 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			l.at(verbosityPasses).Str("informer", name).Err(err).Msg("no streaming list here, listing instead")
 		},
 		WatchStarted: func(opts api.ListOptions) {
+			if lasted, attempts := trouble.over(); lasted > 0 {
+				l.Info().Str("informer", name).Dur("after_s", rounded(lasted)).Int("attempts", attempts).Msg("list-watch works again")
+			}
 			l.at(verbosityRequests).Str("informer", name).Str("resource_version", opts.ResourceVersion).
 				Bool("initial_events", opts.SendInitialEvents).Msg("watch opened")
 		},
@@ -65,8 +70,10 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		},
 		BackOff: func(delay time.Duration, err error) {
 			event := l.Warn()
-			if reflector.CauseOf(err) == reflector.CauseExpired {
-				event = l.at(verbosityPasses) // ordinary after a pause: the server keeps a few minutes of history
+			if reflector.CauseOf(err) == reflector.CauseExpired || !trouble.failed(fmt.Sprint(err)) {
+				// An expired position is ordinary after a pause: the server keeps a few minutes of history. And what was told a
+				// moment ago is no news.
+				event = l.at(verbosityPasses)
 			}
 			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, it is going to be repeated")
 		},
@@ -77,12 +84,11 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
 		},
 		Zombie: func(silence time.Duration, by string) {
-			if by == reflector.ZombieByPing { // the idle timer tells by itself
-				l.Warn().Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch was dead, pings were not answered; opening a new one")
-			}
+			l.Warn().Str("informer", name).Dur("silence_s", rounded(silence)).Str("noticed_by", by).
+				Msg("the connection of a watch was dead, a new one is opened")
 		},
 		IdleTimeout: func(silence time.Duration) {
-			l.Warn().Str("informer", name).Dur("silence_s", silence).Msg("watch is silent, opening a new one")
+			l.at(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch is silent, opening a new one")
 		},
 	}
 }

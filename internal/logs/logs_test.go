@@ -256,6 +256,33 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 	assert.Len(t, lines(t, 2, story), 6)
 }
 
+// A watch that cannot be opened is visible without -v: when that begins, once a minute while it lasts, and when it is over.
+func TestAnOutageIsToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := errors.New("the server cannot be reached")
+		story := func(l *logs.Logger) {
+			list := l.Reflector("namespaces")
+			list.WatchStarted(api.ListOptions{})
+			for range 10 {
+				for range 12 {
+					list.BackOff(5*time.Second, refused)
+					time.Sleep(5 * time.Second)
+				}
+			}
+			list.BackOff(5*time.Second, errors.New("no file descriptor is left"))
+			list.WatchStarted(api.ListOptions{})
+			list.WatchStarted(api.ListOptions{})
+			list.BackOff(5*time.Second, refused)
+		}
+		told := lines(t, 0, story)
+		require.Len(t, told, 13)
+		assert.Equal(t, []string{"list-watch works again", "list-watch failed, it is going to be repeated"}, messages(told)[11:])
+		assert.EqualValues(t, 121, told[11]["attempts"])
+		assert.EqualValues(t, 600, told[11]["after_s"])
+		assert.Len(t, lines(t, 1, story), 10*12+3)
+	})
+}
+
 func TestInformersTellOfTrouble(t *testing.T) {
 	const secret = "the-content-of-an-object"
 	story := func(l *logs.Logger) {
@@ -276,15 +303,16 @@ func TestInformersTellOfTrouble(t *testing.T) {
 		list.BackOff(time.Second, errors.New("unreachable"))
 		list.Expired("7", errors.New("too old"))
 		list.IdleTimeout(time.Minute)
+		list.Zombie(time.Minute, reflector.ZombieByIdle)
 		list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
 	}
 	assert.Equal(t, []string{
 		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
 		"somebody changed a shared object", "list-watch failed, it is going to be repeated",
-		"watch is silent, opening a new one", "event could not be queued",
+		"the connection of a watch was dead, a new one is opened", "event could not be queued",
 	}, messages(lines(t, 0, story)))
 	all := lines(t, 3, story)
-	assert.Len(t, all, 15)
+	assert.Len(t, all, 16)
 	text, err := json.Marshal(all)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
