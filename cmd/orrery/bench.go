@@ -27,7 +27,7 @@ each benchmark shows and has exercises; "make bench" compares with client-go.`,
 		Example: `  # how fast is the work queue, and how long does a key wait in it?
   orrery bench queue
 
-  # four ways to bring one event to sixteen handlers, side by side, with a picture
+  # four ways to bring one event to sixteen handlers, with a picture
   orrery bench dispatch --design all --handlers 16 --plot dispatch.svg
 
   # how does the queue scale with the number of workers?

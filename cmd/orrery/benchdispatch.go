@@ -24,7 +24,7 @@ is told: all of it, in order.`,
 	examples: `  # the design that is the default, with one handler
   orrery bench dispatch
 
-  # all designs side by side, sixteen handlers, with a picture of the percentiles
+  # all designs side by side, sixteen handlers, with a picture
   orrery bench dispatch --design all --handlers 16 --plot designs.svg
 
   # handlers that take 5 us each: who falls behind, and what does it cost?
@@ -33,7 +33,8 @@ is told: all of it, in order.`,
   # one object changes all the time; a design that merges has less to tell
   orrery bench dispatch --design batching,coalescing --distribution hot`,
 	sweeps: `  # what does a further handler cost?
-  orrery bench sweep dispatch --vary handlers=1..32 --design all --plot handlers.svg
+  orrery bench sweep dispatch --vary handlers=1..32 --design all \
+    --plot handlers.svg
 
   # what do larger objects cost?
   orrery bench sweep dispatch --vary object-size=0,1k,4k,16k --kind pods`,

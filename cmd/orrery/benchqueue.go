@@ -38,7 +38,8 @@ took from when it was due to be added until a worker was done with it.`,
   orrery bench sweep queue --vary workers=1..64 --plot workers.svg --rounds 3
 
   # one worker, 20 us a key: how does the 99th percentile grow with the load?
-  orrery bench sweep queue --vary rate=5k..80k --workers 1 --handler-cost 20us --plot load.svg`,
+  orrery bench sweep queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
+    --plot load.svg`,
 	workload: func() benchWorkload { return &queueWorkload{} },
 }
 

@@ -31,7 +31,8 @@ written.`,
   # readers that look up one object
   orrery bench store --reader get`,
 	sweeps: `  # what does a further reader do to the writer?
-  orrery bench sweep store --vary readers=0,1,2,4,8 --design all --plot readers.svg
+  orrery bench sweep store --vary readers=0,1,2,4,8 --design all \
+    --plot readers.svg
 
   # does a write cost more when there are more objects?
   orrery bench sweep store --vary objects=1k..1M --readers 0`,

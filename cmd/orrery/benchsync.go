@@ -32,7 +32,8 @@ what the server has. There is no latency, because there is one event: the list.`
   # as a streaming list
   orrery bench sync --streaming`,
 	sweeps: `  # is the memory proportional to the number of objects?
-  orrery bench sweep sync --vary objects=1k..64k --format all --plot objects.svg --figure "peak memory"
+  orrery bench sweep sync --vary objects=1k..64k --format all \
+    --plot objects.svg --figure "peak memory"
 
   # and to their size?
   orrery bench sweep sync --vary object-size=4KiB..64KiB --objects 10k`,

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +26,7 @@ the queue, the workers, and what is left of the namespace. At the end it says wh
 time went, what was learnt, and which files to read. It needs no cluster and leaves
 nothing behind.
 
-On a terminal the picture is live; into a pipe or a file it writes plain lines.
-
-The scenes:
-
-` + sceneHelp(),
+On a terminal the picture is live; into a pipe or a file it writes plain lines.`,
 		Example: `  # a namespace with 320 objects is filled and deleted
   orrery demo
 
@@ -49,17 +44,26 @@ The scenes:
 		},
 	}
 	options.addTo(command.Flags())
+	completeFlag(command, "scene", completeScene)
 	command.Flags().SortFlags = false
 	return command
 }
 
-// sceneHelp lists the scenes.
-func sceneHelp() string {
-	var text strings.Builder
+func completeScene(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
 	for _, scene := range scenes.All() {
-		fmt.Fprintf(&text, "  %-18s %s\n", scene.Name, scene.Summary)
+		names = append(names, scene.Name+"\t"+scene.Summary)
 	}
-	return strings.TrimRight(text.String(), "\n")
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// sceneEntries are the scenes and what happens in each.
+func sceneEntries() [][2]string {
+	var entries [][2]string
+	for _, scene := range scenes.All() {
+		entries = append(entries, [2]string{scene.Name, scene.Summary})
+	}
+	return entries
 }
 
 // runDemo is "orrery demo".

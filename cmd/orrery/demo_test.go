@@ -40,6 +40,7 @@ func TestDemoMistakes(t *testing.T) {
 }
 
 func TestDemoHelpListsTheScenes(t *testing.T) {
+	t.Setenv("COLUMNS", "100")
 	code, stdout, _ := orrery(t, "demo", "--help")
 	assert.Zero(t, code)
 	for _, scene := range scenes.All() {

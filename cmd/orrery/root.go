@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/spf13/cobra"
 )
+
+// Commands are listed in the order in which somebody who is new here needs them.
+func init() { cobra.EnableCommandSorting = false }
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
@@ -38,8 +42,30 @@ deletes namespaces on a real cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{command: command.CommandPath(), err: err}
 	})
-	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newRBACCommand(), newBenchCommand(), newVersionCommand())
+	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newBenchCommand(), newRBACCommand(),
+		newCompletionCommand(), newVersionCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpFunc(printHelp)
+	for command := range allCommands(root) {
+		completeRest(command)
+	}
 	return root
+}
+
+// allCommands are a command and those below it.
+func allCommands(command *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) {
+		if !yield(command) {
+			return
+		}
+		for _, sub := range command.Commands() {
+			for each := range allCommands(sub) {
+				if !yield(each) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // noArguments refuses words that are not flags, and says so in a way that helps with a misspelt command.

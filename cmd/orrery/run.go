@@ -6,49 +6,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
-
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/logs"
 )
-
-func newRunCommand() *cobra.Command {
-	options := &runOptions{}
-	command := &cobra.Command{
-		Use:   "run",
-		Short: "Run the controllers against a cluster",
-		Long: `Runs the namespace controller against a cluster, in place of kube-controller-manager's
-own: it empties namespaces that are being deleted and lets them go.
-
-Two namespace controllers do not harm a cluster, but it is not possible to tell which of
-them did the work. Switch the built-in one off first (--controllers=*,-namespace-controller
-of kube-controller-manager); the README says how to do so on minikube.
-
-The first Ctrl-C finishes what is in hand and exits with 0, a second one exits at once.`,
-		Example: `  # the cluster that kubectl talks to
-  orrery run
-
-  # a certain file and context, more workers, and a line for each request
-  orrery run --kubeconfig ./admin.conf --context staging --concurrent-namespace-syncs 20 -v2
-
-  # look, decide and say what would be deleted
-  orrery run --dry-run
-
-  # machine-readable logs, watches over websocket
-  orrery run --log-format json --watch-transport websocket`,
-		Args: noArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := options.check(); err != nil {
-				return usageError{command: command.CommandPath(), err: err}
-			}
-			return run(command.Context(), options, command.ErrOrStderr())
-		},
-	}
-	options.addTo(command.Flags())
-	command.Flags().SortFlags = false
-	return command
-}
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
 func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
@@ -70,6 +31,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		Color:     wantsColor(stderr),
 	})
 	defer logger.Stop()
+	defer survivePanics(logger)()
 	ctx, release := untilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, what was in hand is left as it is")
 		os.Exit(exitInterrupted)

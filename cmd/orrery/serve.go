@@ -33,13 +33,11 @@ It listens on the loopback interface, with TLS and credentials of its own making
 them to a kubeconfig. A garbage collector and a kubelet that plays its nodes are built in.
 
 Faults make it misbehave on demand. Each is a line of text, kind:option=value,..., given
-with --fault or later to a running server:
+with --fault or later to a running server; they are listed at the end.
 
   echo 'cut-watches' | kubectl create --raw /debug/orrery/faults -f -
   kubectl get --raw /debug/orrery/faults
-  kubectl delete --raw /debug/orrery/faults/ID
-
-` + faultHelp(),
+  kubectl delete --raw /debug/orrery/faults/ID`,
 		Example: `  # a server; it prints the line that tells kubectl about it
   orrery serve
 
@@ -60,23 +58,36 @@ with --fault or later to a running server:
 		},
 	}
 	options.addTo(command.Flags())
+	beginGroups(command.Flags(), [][2]string{
+		{"Place", "listen"},
+		{"Misbehaviour", "fault"},
+		{"Who may use it", "insecure-http"},
+		{"Content", "history"},
+		{"Ending and logs", "shutdown-timeout"},
+	})
+	completeFlag(command, "fault", completeFault)
+	completeLogs(command)
 	command.Flags().SortFlags = false
 	return command
 }
 
-// faultHelp lists the faults, what each does and what it teaches.
-func faultHelp() string {
-	var text strings.Builder
-	text.WriteString("The faults:\n")
+// completeFault completes the name of a fault; its options are in the help.
+func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
 	for _, kind := range faults.Catalogue() {
-		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
-		for _, sentence := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
-			for _, line := range wrapped(sentence, 84) {
-				text.WriteString("      " + line + "\n")
-			}
-		}
+		name, _, _ := strings.Cut(kind.Usage, ":")
+		names = append(names, strings.TrimSpace(name)+"\t"+kind.Summary)
 	}
-	return strings.TrimRight(text.String(), "\n")
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// faultEntries are the faults, with a line for what each does and one for what it teaches.
+func faultEntries() [][2]string {
+	var entries [][2]string
+	for _, kind := range faults.Catalogue() {
+		entries = append(entries, [2]string{kind.Usage, kind.Summary + "\nTeaches: " + kind.Teaches})
+	}
+	return entries
 }
 
 // wrapped breaks a text into lines of at most so many bytes, unless a word is longer.

@@ -4,39 +4,96 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker; see the Makefile.
+// version is set by the linker; see the Makefile. A program that "go install" built has the version of its module.
 var version = "unknown"
+
+func init() { version = builtVersion(version, readBuildInfo()) }
 
 // versionInfo is what "orrery version" says.
 type versionInfo struct {
 	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`   // of the sources; empty if the program was built without their history
+	Modified bool   `json:"modified,omitempty"` // the sources were not those of the commit
+	Date     string `json:"date,omitempty"`     // of the commit, RFC 3339
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
+// readBuildInfo is what the compiler has written into the program, never nil.
+func readBuildInfo() *debug.BuildInfo {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return &debug.BuildInfo{}
+	}
+	return info
+}
+
+// builtVersion is the version that the linker was given, or else the module's.
+func builtVersion(linked string, info *debug.BuildInfo) string {
+	if linked == "unknown" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return linked
+}
+
+func newVersionInfo(info *debug.BuildInfo) versionInfo {
+	v := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			v.Commit = setting.Value
+		case "vcs.time":
+			v.Date = setting.Value
+		case "vcs.modified":
+			v.Modified = setting.Value == "true"
+		}
+	}
+	return v
+}
+
+// String is one line for people.
+func (v versionInfo) String() string {
+	details := []string{v.Go, v.Platform}
+	if v.Commit != "" {
+		commit := "commit " + v.Commit[:min(len(v.Commit), 12)]
+		if v.Modified {
+			commit += " with changes"
+		}
+		details = append([]string{commit}, details...)
+	}
+	return fmt.Sprintf("orrery %s (%s)", v.Version, strings.Join(details, ", "))
+}
+
+const outputText = "text"
+
 func newVersionCommand() *cobra.Command {
-	output := "text"
+	var output choiceFlag
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  noArguments,
+		Long: `Prints the version, the commit that it was built from if that is known, the version of Go
+and the platform. It talks to no cluster.`,
+		Example: `  # for people
+  orrery version
+
+  # for scripts
+  orrery version -o json`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			info := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-			switch output {
-			case "json":
+			info := newVersionInfo(readBuildInfo())
+			if output.String() == outputJSON {
 				return json.NewEncoder(command.OutOrStdout()).Encode(info)
-			case "text":
-				_, err := fmt.Fprintf(command.OutOrStdout(), "orrery %s (%s, %s)\n", info.Version, info.Go, info.Platform)
-				return err
-			default:
-				return usageError{command: command.CommandPath(), err: fmt.Errorf("there is no output format %q; use text or json", output)}
 			}
+			_, err := fmt.Fprintln(command.OutOrStdout(), info)
+			return err
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	choiceVar(command.Flags(), &output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 	return command
 }

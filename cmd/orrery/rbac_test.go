@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The manifest that people apply is the program's own output.
+func TestDeployHasTheRightsThatTheProgramSays(t *testing.T) {
+	code, stdout, stderr := orrery(t, "rbac")
+	require.Zero(t, code, stderr)
+	manifest, err := os.ReadFile(filepath.Join("..", "..", "deploy", "rbac.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, string(manifest), stdout, "deploy/rbac.yaml is out of date: make manifests writes it")
+}
+
+func TestRBACFlags(t *testing.T) {
+	_, everything, _ := orrery(t, "rbac")
+	tests := []struct {
+		args    []string
+		has     []string
+		without []string
+	}{
+		{nil, []string{"kind: ServiceAccount", "namespace: kube-system", "leases", "deletecollection", "namespace: default"}, []string{"kind: User"}},
+		{[]string{"--user", "jane"}, []string{"kind: User", "name: jane"}, []string{"kind: ServiceAccount"}},
+		{[]string{"--service-account", "tools/janitor"}, []string{"name: janitor", "namespace: tools"}, nil},
+		{[]string{"--dry-run"}, []string{"verbs: [list]"}, []string{"update", "create", "delete", "leases"}},
+		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
+		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},
+		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"}, []string{"resourceNames: [mine]", "namespace: there"}, nil},
+		{[]string{"-o", "json"}, []string{`"kind": "List"`}, nil},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			code, stdout, stderr := orrery(t, append([]string{"rbac"}, test.args...)...)
+			require.Zero(t, code, stderr)
+			for _, part := range test.has {
+				assert.Contains(t, stdout, part)
+			}
+			for _, part := range test.without {
+				assert.NotContains(t, withoutComments(stdout), part)
+			}
+			assert.Equal(t, len(test.args) == 0, stdout == everything)
+		})
+	}
+}
+
+func withoutComments(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "# ") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
