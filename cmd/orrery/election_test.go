@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/apiserver"
+	"orrery/internal/leaderelection"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// builtIn is an API server in this process, with a kubeconfig for it.
+func builtIn(t *testing.T) (path string) {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{NoKubelet: true})
+	require.NoError(t, err)
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	path = filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, server.WriteKubeconfig(path))
+	return path
+}
+
+// replica is one "orrery run" that takes part in an election.
+type replica struct {
+	t      *testing.T
+	stderr lockedBuffer
+	stop   func()
+	ended  <-chan error
+}
+
+func startReplica(t *testing.T, path string, args ...string) *replica {
+	t.Helper()
+	r := &replica{t: t}
+	r.stop, r.ended = startOrrery(t, &r.stderr, append([]string{
+		"--kubeconfig", path, "--leader-elect", "--allow-second-controller", "--metrics-port=0",
+	}, args...)...)
+	return r
+}
+
+// await waits for a line.
+func (r *replica) await(text string) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, time.Minute, time.Millisecond, text)
+}
+
+func TestReplicasTakeTurns(t *testing.T) {
+	path := builtIn(t)
+	first := startReplica(t, path)
+	first.await("became leader")
+	first.await("controller started")
+	second := startReplica(t, path)
+	second.await("standing by")
+	assert.NotContains(t, second.stderr.String(), "controller started")
+
+	first.stop()
+	require.NoError(t, <-first.ended)
+	first.await("gave the Lease back")
+	second.await("controller started")
+	second.stop()
+	require.NoError(t, <-second.ended)
+}
+
+func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
+	path := builtIn(t)
+	leader := startReplica(t, path)
+	leader.await("controller started")
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	defer client.Close()
+	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
+	require.Eventually(t, func() bool { // somebody forces a change of the leader; a renewal may come in between
+		lease, err := leases.Get(t.Context(), "orrery", api.GetOptions{})
+		require.NoError(t, err)
+		lease.Spec.HolderIdentity = "another"
+		_, err = leases.Update(t.Context(), lease, api.UpdateOptions{})
+		return err == nil
+	}, time.Minute, time.Millisecond)
+	err = <-leader.ended
+	var lost *leaderelection.LostError
+	require.ErrorAs(t, err, &lost)
+	assert.Equal(t, "leadership was lost: the Lease kube-system/orrery is held by another", explain(err))
+	assert.NotContains(t, leader.stderr.String(), "stopping: finishing", "there is nothing to finish any more")
+}
+
+func TestAReplicaThatStandsByIsStoppedAtOnce(t *testing.T) {
+	path := builtIn(t)
+	leader := startReplica(t, path)
+	leader.await("became leader")
+	standby := startReplica(t, path)
+	standby.await("standing by")
+	standby.stop()
+	require.NoError(t, <-standby.ended)
+	assert.NotContains(t, standby.stderr.String(), "stopping: finishing")
+	leader.stop()
+	require.NoError(t, <-leader.ended)
+}
+
+func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
+	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
+		if strings.Contains(r.URL.Path, "/leases/") {
+			return 403, api.ReasonForbidden
+		}
+		return 0, ""
+	}})
+	r := startReplica(t, writeKubeconfig(t, url, "{}"))
+	sentence := explain(<-r.ended)
+	assert.Contains(t, sentence, "leader election cannot get the Lease kube-system/orrery")
+	assert.Contains(t, sentence, `"orrery rbac"`)
+	assert.Contains(t, sentence, "--leader-elect=false")
+
+	r = startReplica(t, builtIn(t), "--leader-elect-resource-namespace=missing")
+	assert.Contains(t, explain(<-r.ended), "--leader-elect-resource-namespace names a namespace that exists")
+}
+
+// A rehearsal writes nothing, and a Lease is something. It may run beside those that work.
+func TestADryRunTakesNoPartInTheElection(t *testing.T) {
+	var leases atomic.Int32
+	url := serve(t, &quietCluster{called: func(r *http.Request) {
+		if strings.Contains(r.URL.Path, "/leases") {
+			leases.Add(1)
+		}
+	}})
+	r := startReplica(t, writeKubeconfig(t, url, "{}"), "--dry-run")
+	r.await("controller started")
+	r.stop()
+	require.NoError(t, <-r.ended)
+	assert.Zero(t, leases.Load())
+}
+
+func TestIdentitiesTellProcessesApart(t *testing.T) {
+	pattern := regexp.MustCompile(`^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	first, second := newIdentity(), newIdentity()
+	assert.Regexp(t, pattern, first)
+	assert.NotEqual(t, first, second)
+}
