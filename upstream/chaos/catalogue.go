@@ -28,8 +28,9 @@ func init() {
 		// On the link, where there is nothing but bytes.
 		linkFault("cut", 3, time.Second, func(d *door, _ int) { d.link.Cut() }, nil),
 		linkFault("black hole", 4, 15*time.Second, func(d *door, _ int) { d.link.BlackHole(true) }, func(d *door) { d.link.BlackHole(false) }),
-		linkFault("black hole to the server", 1, 10*time.Second, func(d *door, _ int) { d.link.BlackHole(true, faultnet.Received) }, func(d *door) { d.link.BlackHole(false) }),
-		linkFault("black hole from the server", 1, 10*time.Second, func(d *door, _ int) { d.link.BlackHole(true, faultnet.Sent) }, func(d *door) { d.link.BlackHole(false) }),
+		linkFault("black hole to the server", 1, 10*time.Second, func(d *door, _ int) { d.link.BlackHole(true, faultnet.Sent) }, func(d *door) { d.link.BlackHole(false) }),
+		linkFault("black hole from the server", 1, 10*time.Second, func(d *door, _ int) { d.link.BlackHole(true, faultnet.Received) }, func(d *door) { d.link.BlackHole(false) }),
+		linkFault("stall", 3, 15*time.Second, func(d *door, _ int) { d.link.Stall(true) }, func(d *door) { d.link.Stall(false) }),
 		linkFault("delay", 2, 10*time.Second,
 			func(d *door, n int) { d.link.Delay(time.Duration(n)*5*time.Millisecond, 50*time.Millisecond) }, func(d *door) { d.link.Delay(0, 0) }),
 		linkFault("drip", 2, 8*time.Second, func(d *door, n int) { d.link.Drip(n * 100) }, func(d *door) { d.link.Drip(0) }),
