@@ -57,7 +57,7 @@ func TestThePlansHaveEverything(t *testing.T) {
 	}
 	for _, action := range []Action{
 		Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace, Cut, HalfClose, BlackHole, Stall, Refuse, Slow, Drip,
-		CutAfter, Corrupt, LinkHealed, Fault, Restart, Join, Leave,
+		CutAfter, Corrupt, LinkHealed, Fault, Restart, Reborn, Join, Leave,
 	} {
 		assert.True(t, seen[action], action)
 	}

@@ -31,6 +31,9 @@ func (p *Plan) drawStorm(number string, length time.Duration) Storm {
 		act("link-"+process.Name, 12*time.Second, func(d dice, at time.Duration) []Step {
 			return drawLinkFault(d, at, process.Name, p.TLS)
 		})
+		act("life-"+process.Name, 3*time.Minute, func(d dice, at time.Duration) []Step {
+			return []Step{{At: at, What: Reborn, On: process.Name, Text: oneOf(d, "gently", "killed"), For: d.between(0, 10*time.Second)}}
+		})
 		for _, informer := range process.Informers {
 			act("handlers-"+informer.Name, 50*time.Second, func(d dice, at time.Duration) []Step {
 				return []Step{{At: at, What: oneOf(d, Join, Join, Leave), On: informer.Name, N: d.IntN(5)}}

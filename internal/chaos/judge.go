@@ -14,7 +14,7 @@ func (w *world) violations() []string {
 	wrong := slices.Clone(w.wrong)
 	w.mu.Unlock()
 	wrong = append(wrong, w.journal.early()...)
-	for _, p := range w.processes {
+	for _, p := range w.everybody() {
 		for _, s := range p.subjects {
 			wrong = append(wrong, s.violations()...)
 		}
@@ -25,11 +25,18 @@ func (w *world) violations() []string {
 	return wrong
 }
 
+// everybody are the processes that run, and those that have.
+func (w *world) everybody() []*process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append(slices.Clone(w.retired), w.processes...)
+}
+
 // differences returns what is not, or not yet, as the server has it, and what is still on its way.
 func (w *world) differences() []string {
 	var wrong []string
 	server := w.current().Store()
-	for _, p := range w.processes {
+	for _, p := range w.running() {
 		for _, s := range p.subjects {
 			wrong = append(wrong, s.differences(server, w.definition(s.plan().Resource))...)
 		}
@@ -46,7 +53,7 @@ func (w *world) differences() []string {
 // contents compares every field of every store.
 func (w *world) contents() []string {
 	var wrong []string
-	for _, p := range w.processes {
+	for _, p := range w.running() {
 		for _, s := range p.subjects {
 			wrong = append(wrong, s.contents(w.current().Store(), w.definition(s.plan().Resource))...)
 		}
@@ -64,7 +71,7 @@ func (w *world) unfinished() []string {
 			}
 		})
 	}
-	for _, p := range w.processes {
+	for _, p := range w.running() {
 		if p.control == nil {
 			continue
 		}
@@ -99,7 +106,7 @@ func (w *world) each(resource string, do func(*store.Object)) {
 // remains returns what processes have left open that have ended.
 func (w *world) remains() []string {
 	wrong := w.violations()
-	for _, p := range w.processes {
+	for _, p := range w.everybody() {
 		if open := p.link.Snapshot().Open; open > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s: %d connections are open", p.plan.Name, open))
 		}

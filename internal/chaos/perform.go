@@ -2,11 +2,13 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"orrery/informer"
 	"orrery/internal/apiserver/registry"
 	"orrery/internal/faultnet"
 	"orrery/restclient/api"
@@ -26,14 +28,48 @@ func (w *world) perform(s Step) {
 	case Restart:
 		w.tally.fault(string(s.What))
 		w.under.Go(func() { w.restart(s) })
+	case Reborn:
+		w.tally.fault(string(s.What))
+		w.under.Go(func() { w.reborn(s) })
 	case Join, Leave:
 		w.changeHandlers(s)
 	default:
-		for _, p := range w.processes {
+		for _, p := range w.running() {
 			if p.plan.Name == s.On {
 				w.breakLink(p.link, s)
 			}
 		}
+	}
+}
+
+// running are the processes as they are at the moment.
+func (w *world) running() []*process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.processes)
+}
+
+// reborn ends a process and starts one like it.
+func (w *world) reborn(s Step) {
+	for i, p := range w.running() {
+		if p.plan.Name != s.On || !p.begin() {
+			continue
+		}
+		if s.Text == "killed" { // nothing that it still wants to say is heard
+			p.link.Refuse(true)
+			p.link.Cut()
+		}
+		p.stop()
+		time.Sleep(s.For)
+		next, err := newProcess(w, p.plan)
+		if err != nil {
+			w.fail("%s could not be started again: %v", s.On, err)
+			return
+		}
+		next.start()
+		w.mu.Lock()
+		w.processes[i], w.retired = next, append(w.retired, p)
+		w.mu.Unlock()
 	}
 }
 
@@ -93,7 +129,7 @@ func healLink(l *faultnet.Link, what Action) {
 
 // changeHandlers lets a handler join an informer, or leave it.
 func (w *world) changeHandlers(s Step) {
-	for _, p := range w.processes {
+	for _, p := range w.running() {
 		one := p.subjectNamed(s.On)
 		if one == nil {
 			continue
@@ -104,7 +140,7 @@ func (w *world) changeHandlers(s Step) {
 		} else {
 			err = one.leave(s.N)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, informer.ErrStopped) {
 			w.fail("%s %s: %v", s.What, s.On, err)
 		}
 	}

@@ -28,6 +28,7 @@ type ProcessPlan struct {
 	Watch     restclient.WatchTransport
 	NoPB      bool          // heads come as JSON
 	Timeout   time.Duration // of a request
+	QPS       float32       // negative: no limit
 	Informers []InformerPlan
 	// Workers is how many workers its namespace controller has; 0: it has no controller.
 	Workers int
@@ -112,6 +113,7 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 		Watch:   oneOf(d, restclient.WatchHTTP, restclient.WatchHTTP, restclient.WatchWebSocket),
 		NoPB:    d.chance(0.3),
 		Timeout: oneOf(d, 15*time.Second, 30*time.Second),
+		QPS:     oneOf[float32](d, -1, -1, 20),
 	}
 	if number == 0 {
 		p.Workers = oneOf(d, 2, 5, 10)
@@ -122,6 +124,10 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 	}
 	for _, resource := range [][]string{{"namespaces", "configmaps", "widgets"}, {"configmaps", "pods", "widgets"}}[number-1] {
 		p.Informers = append(p.Informers, drawInformer(seed, name, resource))
+	}
+	if number == 1 && d.chance(0.2) { // two controllers, of which nobody is the leader: slower, and right all the same
+		p.Workers = 3
+		p.Informers[0].Form, p.Informers[0].Selector = Typed, ""
 	}
 	return p
 }

@@ -18,7 +18,7 @@ func play(p Plan, s sabotage) *Report {
 	}
 	report := &Report{Seed: p.Seed}
 	report.Failure = w.run(report)
-	for _, process := range w.processes {
+	for _, process := range w.running() {
 		process.stop()
 	}
 	if report.Failure == nil {
@@ -42,7 +42,7 @@ func (w *world) run(report *Report) *Failure {
 		}
 		w.processes = append(w.processes, one)
 	}
-	for _, one := range w.processes {
+	for _, one := range w.running() {
 		one.start()
 	}
 	if w.sabotage.begun != nil {
@@ -87,7 +87,7 @@ func (w *world) storm(s Storm) {
 // when patience is over. What can never be right again is not waited for.
 func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) (time.Duration, []string) {
 	w.under.Wait()
-	for _, p := range w.processes {
+	for _, p := range w.running() {
 		p.link.Heal()
 	}
 	for _, fault := range w.current().Faults().List() {

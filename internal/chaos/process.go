@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/internal/faultnet"
@@ -24,6 +25,8 @@ type process struct {
 	control  *nsctl.Controller // nil likewise
 	passes   *passes
 
+	ending atomic.Bool // somebody is about to stop it
+
 	stopControl, stopInformers context.CancelFunc
 	controlling, informing     sync.WaitGroup
 }
@@ -34,7 +37,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		Host: w.scheme() + "://localhost", Dial: one.link.Dial(w.network.dial),
 		TLS:            restclient.TLS{CAData: w.current().CertificateAuthority()},
 		Proxy:          func(*http.Request) (*url.URL, error) { return nil, nil },
-		QPS:            -1,
+		QPS:            p.QPS,
 		MaxRetryAfter:  10 * time.Second, // as orrery run has it
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
@@ -97,6 +100,9 @@ func (p *process) start() {
 		p.controlling.Go(func() { p.control.Run(controlCtx) })
 	}
 }
+
+// begin tells whether nobody else is about to stop the process.
+func (p *process) begin() bool { return !p.ending.Swap(true) }
 
 // stop ends the controller, then the informers, then the connections, as a program does.
 func (p *process) stop() {

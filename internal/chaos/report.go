@@ -48,7 +48,7 @@ func failureOf(when string, differences []string) *Failure {
 func (w *world) fill(r *Report) {
 	r.Virtual = time.Since(w.began)
 	r.Writes, r.Finalized = w.journal.counts()
-	for _, p := range w.processes {
+	for _, p := range w.everybody() {
 		for _, s := range p.subjects {
 			r.Events += s.events()
 		}

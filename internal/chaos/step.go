@@ -46,6 +46,8 @@ const (
 	Fault   Action = "fault"   // Text as for the server's option --fault
 	Restart Action = "restart" // Text: how; For: how long it is down
 
+	Reborn Action = "reborn" // the process On ends, Text says how, and another begins in its place
+
 	// Handlers of the informer On.
 	Join  Action = "join"
 	Leave Action = "leave" // N: which, of those that joined late

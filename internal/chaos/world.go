@@ -23,14 +23,15 @@ type world struct {
 	tally    *tally
 	began    time.Time
 
-	processes []*process
-	under     sync.WaitGroup // what was begun by steps and takes time
+	under sync.WaitGroup // what was begun by steps and takes time
 
 	mu         sync.Mutex // guards all below
 	server     *apiserver.Server
 	listening  *listener // nil while the server is down
 	restarting bool
 	serving    sync.WaitGroup
+	processes  []*process
+	retired    []*process // those that others have taken the place of
 	wrong      []string
 }
 
