@@ -37,6 +37,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 					QueueTrace:   observer.fifo(),
 				})
 			})
+		observer.show("client", func() any { return shared.Client.Snapshot() })
 		observer.watchInformer(namespaceInformer)
 		grace := options.gracePeriod
 		if grace == 0 {
