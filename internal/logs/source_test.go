@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -83,6 +84,38 @@ func TestMessagesAreConstant(t *testing.T) {
 	for _, s := range all {
 		assert.NotEmpty(t, s.message, s.file)
 		assert.NotRegexp(t, `^[A-Z][a-z]|[.!]$|%[svdq]`, s.message, "%s: begins with a small letter, ends without a full stop, has no place for values", s.file)
+	}
+}
+
+// fieldMethods are those that give a line a field.
+var fieldMethods = map[string]bool{"Str": true, "Strs": true, "Int": true, "Int64": true, "Dur": true, "Bool": true, "AnErr": true,
+	"Bytes": true, "Stringer": true, "Float64": true, "Interface": true, "Time": true}
+
+// The manual says what each field means.
+func TestFieldsAreDocumented(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "observing.md"))
+	require.NoError(t, err)
+	written := map[string]bool{}
+	for _, s := range statements(t, moduleRoot) {
+		if written[s.file] {
+			continue
+		}
+		written[s.file] = true
+		file, err := parser.ParseFile(token.NewFileSet(), s.file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, isCall := node.(*ast.CallExpr)
+			if !isCall || len(call.Args) != 2 {
+				return true
+			}
+			selector, isMethod := call.Fun.(*ast.SelectorExpr)
+			literal, isLiteral := call.Args[0].(*ast.BasicLit)
+			if isMethod && isLiteral && fieldMethods[selector.Sel.Name] && literal.Kind == token.STRING {
+				field, _ := strconv.Unquote(literal.Value)
+				assert.Contains(t, string(manual), "`"+field+"`", "%s: docs/observing.md does not say what this field means", s.file)
+			}
+			return true
+		})
 	}
 }
 
