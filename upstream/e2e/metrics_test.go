@@ -1,0 +1,214 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/metrics"
+	"orrery/upstream/controlplane"
+)
+
+// window is what a run of orrery serves about itself.
+type window struct {
+	*program
+	address string
+	client  *http.Client
+}
+
+// get asks for a page; code 0 is that nobody answered.
+func (w *window) get(path string) (code int, body string) {
+	answer, err := w.client.Get("http://" + w.address + path)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return answer.StatusCode, string(text)
+}
+
+// scrape reads the metrics with Prometheus' own parser.
+func (w *window) scrape() map[string]*dto.MetricFamily {
+	w.t.Helper()
+	code, text := w.get("/metrics")
+	require.Equal(w.t, http.StatusOK, code, text)
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	require.NoError(w.t, err)
+	return families
+}
+
+// sum adds up the values of a family that have these labels, given as name=value: of counters and gauges their value, of
+// histograms their count.
+func sum(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
+	var total float64
+	if families[name] == nil {
+		return -1
+	}
+	for _, metric := range families[name].Metric {
+		var has []string
+		for _, label := range metric.Label {
+			has = append(has, label.GetName()+"="+label.GetValue())
+		}
+		if !slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(has, l) }) {
+			total += metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	return total
+}
+
+// awaitMetric waits until a metric has a value.
+func (w *window) awaitMetric(want float64, name string, labels ...string) {
+	w.t.Helper()
+	w.awaitHealth("/livez", http.StatusOK, "ok")
+	eventually(w.t, fmt.Sprintf("%s %q is %v", name, labels, want), w.Done(), func() (bool, error) {
+		return sum(w.scrape(), name, labels...) == want, nil
+	})
+}
+
+// awaitHealth waits until a question about health is answered with a code and a text.
+func (w *window) awaitHealth(path string, code int, part string) {
+	w.t.Helper()
+	eventually(w.t, fmt.Sprintf("%s answers %d ... %s", path, code, part), nil, func() (bool, error) {
+		got, body := w.get(path)
+		return got == code && strings.Contains(body, part), nil
+	})
+}
+
+// observed starts orrery with a window, on a free port.
+func observed(t *testing.T, kubeconfig string, args ...string) *window {
+	t.Helper()
+	port := strconv.Itoa(freePort(t))
+	p := runOrrery(t, kubeconfig, append([]string{"--allow-second-controller", "--metrics-port=" + port, "--namespace-deletion-grace-period=1s"}, args...)...)
+	w := &window{program: p, address: "127.0.0.1:" + port, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	t.Cleanup(w.client.CloseIdleConnections)
+	return w
+}
+
+// silentServer returns the kubeconfig file of a server that takes connections and never says a word.
+func silentServer(t *testing.T) (kubeconfig string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	kubeconfig = filepath.Join(t.TempDir(), "silent.kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "silent",
+"clusters": [{"name": "silent", "cluster": {"server": "http://%s"}}], "users": [{"name": "nobody", "user": {}}],
+"contexts": [{"name": "silent", "context": {"cluster": "silent", "user": "nobody"}}]}`, listener.Addr())
+	require.NoError(t, os.WriteFile(kubeconfig, []byte(text), 0o600))
+	return kubeconfig
+}
+
+// What a whole run says of itself: it deletes namespaces on a real control plane, and the figures tell so.
+func TestMetricsOfARun(t *testing.T) {
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
+	w := observed(t, cp.Kubeconfig(), "--leader-elect=true")
+	w.AwaitOutput("metrics and health are served", w.address)
+
+	const canary = "canary-7f3a"
+	w.awaitMetric(1, "orrery_informer_synced")
+	w.awaitMetric(1, "leader_election_master_status")
+	tr.createNamespace(canary)
+	tr.createConfigMap(canary, canary+"-content")
+	tr.deleteNamespace(canary)
+	tr.awaitGone(canary)
+	w.awaitMetric(1, "orrery_deletions_total")
+	w.awaitMetric(0, "orrery_deletions_in_progress")
+	w.awaitMetric(2, "orrery_events_recorded_total") // who leads, and the end of the namespace
+
+	families := w.scrape()
+	assert.Equal(t, 1.0, sum(families, "orrery_namespace_finalizations_total", "result=success"))
+	assert.GreaterOrEqual(t, sum(families, "orrery_passes_total", "result=done"), 1.0)
+	assert.Equal(t, 1.0, sum(families, "orrery_deletion_phase_seconds", "phase=grace"))
+	assert.GreaterOrEqual(t, sum(families, "workqueue_adds_total", "name=namespace"), 1.0)
+	assert.GreaterOrEqual(t, sum(families, "orrery_pass_requests"), 1.0)
+	assert.GreaterOrEqual(t, sum(families, "rest_client_requests_total", "code=200", "method=GET"), 5.0)
+	assert.GreaterOrEqual(t, sum(families, "rest_client_request_duration_seconds", "verb=PUT"), 1.0)
+	assert.Positive(t, sum(families, "informer_store_resource_version", "resource=namespaces", "version=v1"))
+	assert.Zero(t, sum(families, "orrery_zombie_watches_total"))
+	assert.Zero(t, sum(families, "orrery_dropped_trace_events_total"))
+	for _, definition := range metrics.Definitions() {
+		if family := families[definition.Name]; family != nil {
+			assert.Equal(t, string(definition.Kind), strings.ToLower(family.GetType().String()), definition.Name)
+		}
+	}
+
+	_, text := w.get("/metrics")
+	assert.NotContains(t, text, canary, "no metric names a namespace or an object")
+	code, gears := w.get("/debug/orrery?pretty")
+	assert.Equal(t, http.StatusOK, code)
+	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "election", "events"} {
+		assert.Contains(t, gears, "\n  \""+gear+"\": ")
+	}
+	assert.Contains(t, gears, `"kube-system"`, "this page does name namespaces")
+	code, _ = w.get("/debug/pprof/")
+	assert.Equal(t, http.StatusNotFound, code, "nobody asked for profiles")
+}
+
+// The state of health in every phase of a life: before there is a server, at work, without its server, and at the end.
+func TestHealthOfARun(t *testing.T) {
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+
+	before := observed(t, silentServer(t), "--leader-elect=false")
+	before.awaitHealth("/livez", http.StatusOK, "ok")
+	before.awaitHealth("/readyz", http.StatusInternalServerError, "[-]informer-sync failed: no informer has been started yet")
+	before.Kill()
+
+	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
+	w := observed(t, cp.Kubeconfig(), "--leader-elect=true")
+	w.awaitHealth("/readyz?verbose", http.StatusOK, "[+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n")
+	w.awaitHealth("/livez?verbose", http.StatusOK, "[+]ping ok\n[+]leaderElection ok\nlivez check passed\n")
+	w.awaitHealth("/healthz", http.StatusOK, "ok")
+
+	standby := observed(t, cp.Kubeconfig(), "--leader-elect=true")
+	standby.awaitHealth("/readyz", http.StatusOK, "ok")
+	standby.awaitMetric(0, "leader_election_master_status")
+	standby.awaitMetric(1, "orrery_informer_synced")
+	standby.Stop(t.Context())
+
+	cp.KillAPIServer()
+	eventually(t, "the reflector has failed", w.Done(), func() (bool, error) {
+		return sum(w.scrape(), "orrery_reflector_consecutive_failures") > 0, nil
+	})
+	code, _ := w.get("/livez")
+	assert.Equal(t, http.StatusOK, code, "a server that is away is no reason to be restarted")
+	code, _ = w.get("/readyz")
+	assert.Equal(t, http.StatusOK, code, "the caches are what they were")
+	require.NoError(t, cp.StartAPIServer(t.Context()))
+
+	w.Kill()
+
+	gate := tr.fillBehindGate("held")
+	last := observed(t, cp.Kubeconfig(), "--leader-elect=false")
+	tr.deleteNamespace("held")
+	gate.AwaitReached()
+	last.Signal(syscall.SIGTERM)
+	last.awaitHealth("/readyz?verbose", http.StatusInternalServerError, "[-]shutdown failed: the process is stopping")
+	last.awaitHealth("/livez", http.StatusOK, "ok")
+	gate.Open()
+	assert.Equal(t, 0, last.AwaitExit())
+	code, _ = last.get("/livez")
+	assert.Zero(t, code, "nothing is served any more")
+}
