@@ -40,8 +40,6 @@ func (c *lru[K, V]) at(key K) *V {
 	return &e.value
 }
 
-func (c *lru[K, V]) len() int { return len(c.entries) }
-
 func (e *entry[K, V]) unlink() {
 	e.previous.next, e.next.previous = e.next, e.previous
 }

@@ -1,0 +1,83 @@
+package events
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/restclient/api"
+)
+
+// The bounded map holds what a list of keys in the order of their last use says that it holds.
+func TestLRUAgainstAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 8).Draw(t, "limit")
+		c := newLRU[int, int](limit)
+		var used []int // the latest last
+		values := map[int]int{}
+		for _, key := range rapid.SliceOf(rapid.IntRange(0, 12)).Draw(t, "keys") {
+			value := c.at(key)
+			require.Equal(t, values[key], *value)
+			*value++
+			values[key]++
+			used = append(slices.DeleteFunc(used, func(k int) bool { return k == key }), key)
+			if len(used) > limit {
+				delete(values, used[0])
+				used = used[1:]
+			}
+			require.Len(t, c.entries, len(used))
+			for _, key := range used {
+				require.Contains(t, c.entries, key)
+			}
+		}
+	})
+}
+
+// A budget is never overdrawn: in any stretch of time there are no more than the burst and what has been refilled.
+func TestBudgetIsNotOverdrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b budget
+		now := time.Unix(1_000_000, 0)
+		var spent []time.Time
+		for _, pause := range rapid.SliceOfN(rapid.IntRange(0, 600), 0, 200).Draw(t, "pauses") {
+			now = now.Add(time.Duration(pause) * time.Second)
+			if b.spend(now) {
+				spent = append(spent, now)
+			}
+		}
+		for i, from := range spent {
+			for j := i; j < len(spent); j++ {
+				allowed := budgetBurst + float64(spent[j].Sub(from))/float64(budgetRefill)
+				require.LessOrEqual(t, float64(j-i+1), allowed+1e-6)
+			}
+		}
+	})
+}
+
+// However many things are noted, what is remembered of them is bounded.
+func TestMemoryIsBounded(t *testing.T) {
+	c := newCorrelator()
+	now := time.Unix(1_000_000, 0)
+	for i := range 3 * remembered {
+		for _, message := range []string{"a", "b"} {
+			event := &api.Event{InvolvedObject: api.ObjectReference{Name: fmt.Sprint(i)}, Message: message, Count: 1}
+			require.NotNil(t, c.correlate(event, now))
+		}
+	}
+	assert.Len(t, c.groups.entries, remembered)
+	assert.Len(t, c.seen.entries, remembered)
+	assert.Len(t, c.budgets.entries, remembered)
+	event := &api.Event{InvolvedObject: api.ObjectReference{Name: "one"}}
+	for i := range 1000 {
+		event.Message = fmt.Sprint(i)
+		c.correlate(event, now)
+	}
+	for _, e := range c.groups.entries {
+		assert.LessOrEqual(t, len(e.value.messages), similarBefore)
+	}
+}
