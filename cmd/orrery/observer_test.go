@@ -1,0 +1,131 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/logs"
+)
+
+// takenPort returns a port that somebody listens on.
+func takenPort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// asked asks a run for a page; "" is that nobody answers.
+func asked(port int, path string) string {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get("http://127.0.0.1:" + strconv.Itoa(port) + path)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	return strconv.Itoa(answer.StatusCode) + " " + string(text)
+}
+
+// Who has asked for a port wants that one. Who has not is not kept from working by another process that has it.
+func TestAPortThatIsTaken(t *testing.T) {
+	url := serve(t, &quietCluster{})
+	port := strconv.Itoa(takenPort(t))
+	code, _, stderr := orrery(t, "run", "--leader-elect=false", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port", port)
+	assert.Equal(t, 1, code)
+	assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	assert.True(t, strings.HasPrefix(stderr, "orrery: cannot listen on 127.0.0.1:"+port+": "), stderr)
+	assert.Contains(t, stderr, "choose another --metrics-port or --bind-address, or --metrics-port 0 to serve nothing")
+
+	for _, flag := range []string{"", "metrics-port", "bind-address"} {
+		var options observerOptions
+		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+		options.addTo(flags)
+		options.port = takenPort(t)
+		if flag != "" {
+			flags.Lookup(flag).Changed = true
+		}
+		var log lockedBuffer
+		logger := logs.Start(logs.Config{Writer: &log})
+		observer, err := startObserver(options, logger)
+		if flag != "" {
+			assert.Error(t, err, flag)
+			logger.Stop()
+			continue
+		}
+		require.NoError(t, err)
+		assert.Nil(t, observer.requests("server"), "nothing is counted that nobody can see")
+		observer.announce()
+		observer.stop()
+		logger.Stop()
+		assert.Contains(t, log.String(), "WARN  metrics and health are not served, choose a --metrics-port for that")
+	}
+}
+
+func TestNothingIsServedOnDemand(t *testing.T) {
+	var log lockedBuffer
+	logger := logs.Start(logs.Config{Writer: &log})
+	observer, err := startObserver(observerOptions{}, logger)
+	require.NoError(t, err)
+	observer.announce()
+	observer.leading("x", true)
+	observer.slowPath("x")
+	observer.show("x", func() any { return nil })
+	observer.healthy("x", func() error { return nil })
+	observer.ready("x", func() error { return nil })
+	observer.watchEvents(nil)
+	observer.stopping()
+	observer.stop()
+	logger.Stop()
+	assert.Nil(t, observer.requests("server"))
+	assert.Nil(t, observer.reflector("x"))
+	assert.Nil(t, observer.fifo())
+	assert.Nil(t, observer.queueMetrics())
+	assert.Nil(t, observer.namespaces())
+	assert.Empty(t, log.String())
+}
+
+// What a run says of its health, from before there is a server to its end.
+func TestHealthOfARun(t *testing.T) {
+	answered := make(chan struct{}) // closed when the server begins to answer
+	quiet := &quietCluster{}
+	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-answered:
+			quiet.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	port := freePort(t)
+	var stderr lockedBuffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port", strconv.Itoa(port), "--allow-second-controller")
+	said := func() string { return stderr.String() }
+	await(t, func() bool { return asked(port, "/livez") == "200 ok" }, said)
+	assert.Equal(t, "500 [+]ping ok\n[-]informer-sync failed: no informer has been started yet\n[+]shutdown ok\nreadyz check failed\n", asked(port, "/readyz"))
+	close(answered)
+	await(t, func() bool {
+		return asked(port, "/readyz?verbose") == "200 [+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n"
+	}, said)
+	assert.Contains(t, asked(port, "/metrics"), "\norrery_informer_synced{informer=\"namespaces\"} 1\n")
+	index := asked(port, "/")
+	for _, path := range []string{"/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery"} {
+		assert.Contains(t, index, path)
+	}
+	assert.NotContains(t, index, "pprof")
+	gears := asked(port, "/debug/orrery")
+	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events"} {
+		assert.Contains(t, gears, `"`+gear+`":{`)
+	}
+	stop()
+	require.NoError(t, <-ended)
+	assert.Empty(t, asked(port, "/livez"), "nobody is there any more")
+}
