@@ -71,7 +71,7 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 		}
 	})
 	w.settings.DisableWatchList = true
-	w.settings.MinWatchTimeout = 24 * time.Hour // drawn by lot, so scenarios do without
+	w.settings.MinWatchTimeout = 24 * time.Hour           // drawn by lot, so scenarios do without
 	w.settings.IdleTimeout = reflector.DefaultIdleTimeout // over HTTP/1.1 too, so that scenarios are the same over all ways
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
 	return w
