@@ -26,8 +26,8 @@ type candidate struct {
 	record   record
 	observed time.Duration
 
-	// looked: something has been observed. witnessed: after that somebody else has written. predecessor is who else was
-	// last seen to hold it.
+	// looked: something has been observed. witnessed: after that somebody else has written, or what was seen first was
+	// written a moment ago. predecessor is who else was last seen to hold it.
 	looked      bool
 	witnessed   bool
 	predecessor string
@@ -91,7 +91,7 @@ func (c *candidate) answer(r request, reply replyKind, lease *api.Lease, sent ti
 	case r.giving:
 		return c.answerToGiving(r, reply, lease, now)
 	case reply == granted && r.kind == get:
-		c.observe(lease, now.local)
+		c.observe(lease, now)
 		return c.decide(now)
 	case reply == granted:
 		c.won(lease, sent, now)
@@ -138,16 +138,16 @@ func (c *candidate) mayTake(now time.Duration) bool {
 func (c *candidate) expiry() time.Duration { return c.observed + c.record.duration() }
 
 // observe notes what the server shows, and when it was seen first.
-func (c *candidate) observe(lease *api.Lease, now time.Duration) {
+func (c *candidate) observe(lease *api.Lease, now moment) {
 	c.lease = lease
 	next := recordOf(lease)
 	if next == c.record {
 		return
 	}
 	if writer := cmp.Or(next.holder, c.record.holder); writer != "" && writer != c.identity {
-		c.witnessed, c.predecessor = c.looked, writer
+		c.witnessed, c.predecessor = c.looked || next.isRecent(now.wall), writer
 	}
-	c.record, c.observed, c.looked = next, now, true
+	c.record, c.observed, c.looked = next, now.local, true
 }
 
 // won notes that a write of ours has taken effect. It counts from the moment before it was sent: the others cannot have
@@ -198,14 +198,14 @@ func (c *candidate) give(now moment) request {
 func (c *candidate) answerToGiving(r request, reply replyKind, lease *api.Lease, now moment) request {
 	switch {
 	case reply == granted && r.kind == get:
-		c.observe(lease, now.local)
+		c.observe(lease, now)
 		if c.record.holder != c.identity {
 			c.leading = false
 			return request{}
 		}
 		return c.give(now)
 	case reply == granted:
-		c.observe(lease, now.local)
+		c.observe(lease, now)
 		c.leading = false
 	case reply == conflict && r.kind == update:
 		return request{kind: get, giving: true}

@@ -108,6 +108,18 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 	}
 }
 
+// One that joins and finds the leader dying has not seen it renew, but sees that it has just done so.
+func TestALeaderThatHasJustRenewedWasAtWork(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		time.Sleep(3 * time.Second)
+		a.die()
+		b := p.join("b")
+		assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
+		assert.Contains(t, b.told(), `acquired after "a" witnessed true`)
+	})
+}
+
 func TestAShortOutageIsSurvived(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		a := p.join("a")

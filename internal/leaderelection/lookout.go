@@ -59,7 +59,7 @@ func (e *Elector) note(lease *api.Lease) bool {
 	if lease == nil {
 		c.lease = nil
 	} else {
-		c.observe(lease, e.clock.now())
+		c.observe(lease, e.clock.moment())
 	}
 	return true
 }

@@ -12,7 +12,8 @@ type Term struct {
 	Transitions int
 	// Predecessor is who led before, as far as the Lease says; empty: nobody.
 	Predecessor string
-	// Witnessed: the predecessor was at work while we stood by: it was seen to renew or to release the Lease. A Lease that
-	// was left behind by a program that ended last week makes a predecessor, but not a witnessed one.
+	// Witnessed: the predecessor was at work a moment before or while we stood by: it was seen to renew or to release the
+	// Lease, or had just done so. A Lease that was left behind by a program that ended last week makes a predecessor, but not a
+	// witnessed one.
 	Witnessed bool
 }

@@ -198,7 +198,7 @@ func (a *actor) hear(lease *api.Lease) {
 	a.soon(a.heardUntil-a.world.now, func() {
 		switch {
 		case !a.c.leading:
-			a.c.observe(lease, a.local())
+			a.c.observe(lease, a.moment())
 			if a.c.mayTake(a.local()) {
 				a.try()
 			}
