@@ -50,8 +50,17 @@ func (w *world) run(report *Report) *Failure {
 	}
 	for i, storm := range w.plan.Storms {
 		w.storm(storm)
-		calm, wrong := w.becomeQuiet(patience, w.differences)
-		report.SlowestCalm = max(report.SlowestCalm, calm)
+		var last []string
+		calm, wrong := w.becomeQuiet(patience, func() []string {
+			differences := w.differences()
+			if len(differences) > 0 {
+				last = differences
+			}
+			return differences
+		})
+		if calm > report.SlowestCalm && len(last) > 0 {
+			report.SlowestCalm, report.LastDifference = calm, last[0]
+		}
 		if len(wrong) > 0 {
 			return &Failure{When: fmt.Sprintf("at the quiet point after storm %d", i), Storm: i, Differences: wrong}
 		}

@@ -13,6 +13,9 @@ type Report struct {
 	// everything was as the server has it.
 	Virtual, SlowestCalm time.Duration
 
+	// LastDifference is what it waited for there.
+	LastDifference string
+
 	Writes    int            // that the server stored, of whomever
 	Events    int            // that handlers were told
 	Passes    int            // of the namespace controller
