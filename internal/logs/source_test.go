@@ -112,7 +112,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 			literal, isLiteral := call.Args[0].(*ast.BasicLit)
 			if isMethod && isLiteral && fieldMethods[selector.Sel.Name] && literal.Kind == token.STRING {
 				field, _ := strconv.Unquote(literal.Value)
-				assert.Contains(t, string(manual), "`"+field+"`", "%s: docs/observing.md does not say what this field means", s.file)
+				assert.True(t, strings.Contains(string(manual), "`"+field+"`"), "%s: docs/observing.md does not say what the field %s means", s.file, field)
 			}
 			return true
 		})
