@@ -62,6 +62,7 @@
 //
 //	*api.StatusError   the server refused; ask api.IsNotFound, api.IsConflict, api.IsExpired ...
 //	*TransportError    no (complete) answer; Kind says what is wrong, Sentence says it to a person
+//	*CertificateExpiredError  the server refused us, and the reason is known; wraps the *api.StatusError
 //	*DecodeError       an answer that makes no sense; wraps *TooLargeError or the JSON error
 //	*NameError, ErrReadOnly, *ConfigError   nothing was sent
 //

@@ -27,6 +27,7 @@ type exchange struct {
 	endless bool
 
 	sent    *http.Request // the last attempt
+	date    string        // of the last answer, by the server's clock
 	conn    *connection   // of the last attempt of a watch, if it is known
 	renewed bool          // credentials have been renewed once
 	unasked int           // repetitions that the server did not ask for
@@ -163,7 +164,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	if err != nil {
 		return failure{err: x.broken(limited, u, err)}
 	}
-	code = answer.StatusCode
+	code, x.date = answer.StatusCode, answer.Header.Get("Date")
 	silence.answered(answer, x.endless && code/100 <= 2)
 	if !x.endless && x.client.cfg.Trace != nil {
 		x.answer = countedBody{body: answer.Body}
@@ -292,6 +293,7 @@ func (x *exchange) giveUp(ctx context.Context, u *url.URL, attempts int, err err
 			return x.censored(x.broken(ctx, u, verdict))
 		}
 	}
+	err = x.client.pool.explainUnauthorized(err, x.date)
 	if attempts > 1 {
 		return &AttemptsError{Attempts: attempts, Err: err}
 	}

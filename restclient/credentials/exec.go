@@ -59,13 +59,19 @@ type EnvVar struct {
 	Value string
 }
 
-// freshCertificate is how young a certificate of a plugin must be to survive a 401. Unlike a token, a certificate leaves
-// no trace in the request, so the refused request may well have been made with its predecessor.
-const freshCertificate = 10 * time.Second
+const (
+	// freshCertificate is how young a certificate of a plugin must be to survive a 401. Unlike a token, a certificate leaves
+	// no trace in the request, so the refused request may well have been made with its predecessor.
+	freshCertificate = 10 * time.Second
+	// freshCredential is for how long what a plugin printed is used although it says that it has expired: the clock of this
+	// machine may be hours ahead of the one that made it, and the plugin should not run for each request then.
+	freshCredential = 10 * time.Second
+)
 
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
-// What the plugin prints is used until its expirationTimestamp, or until the server answers 401. One run at a time; all
+// What the plugin prints is used until its expirationTimestamp by the clock of this machine, at least for ten seconds, or until
+// the server answers 401: that is what counts if the clock is behind. One run at a time; all
 // who need the result wait for it, each no longer than the context of its request lives. To share the result among
 // clients give all of them the same Exec.
 type Exec struct {
@@ -151,7 +157,8 @@ func (e *Exec) current(ctx context.Context) (*execCredential, error) {
 func (e *Exec) usable() *execCredential {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	expired := e.last != nil && !e.last.expires.IsZero() && time.Now().After(e.last.expires)
+	expired := e.last != nil && !e.last.expires.IsZero() && time.Now().After(e.last.expires) &&
+		time.Since(e.last.obtained) >= freshCredential
 	if e.refused || expired {
 		return nil
 	}
