@@ -9,6 +9,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/store"
+	"orrery/internal/chaos/history"
 	"orrery/restclient/api"
 )
 
@@ -38,16 +39,16 @@ func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 	for key, want := range server {
 		have, found := s.GetIndexer().GetByKey(key)
 		if !found {
-			fail("%s is missing, which is %s", key, state{want.UID, want.Version})
+			fail("%s is missing, which is %s", key, history.State{UID: want.UID, Version: want.Version})
 			continue
 		}
-		if is, should := stateOf(have), (state{want.UID, want.Version}); is != should {
+		if is, should := history.StateOf(have), (history.State{UID: want.UID, Version: want.Version}); is != should {
 			fail("%s is %s and should be %s", key, is, should)
 		}
 	}
 	for _, have := range s.GetIndexer().All() {
 		if key := keyOf(have); server[key] == nil {
-			fail("%s (%s) is not on the server", key, stateOf(have))
+			fail("%s (%s) is not on the server", key, history.StateOf(have))
 		}
 	}
 	slices.Sort(wrong)
@@ -59,11 +60,11 @@ func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
 	var wrong []string
 	for key, want := range server {
 		have, found := s.GetIndexer().GetByKey(key)
-		if !found || stateOf(have).version != want.Version {
+		if !found || history.StateOf(have).Version != want.Version {
 			continue // it has changed since the versions were compared
 		}
 		if difference := differs(want, have); difference != "" {
-			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, stateOf(have), difference))
+			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, history.StateOf(have), difference))
 		}
 	}
 	slices.Sort(wrong)

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/internal/chaos/history"
 )
 
 // recorder is a handler that writes its history, and takes its time.
 type recorder[T object] struct {
-	history *history
+	history *history.History
 	plan    HandlerPlan
 	handled atomic.Int64
 }
@@ -17,19 +18,19 @@ type recorder[T object] struct {
 // OnAdd is told of an object.
 func (r *recorder[T]) OnAdd(o T, initial bool) {
 	r.work()
-	r.history.added(keyOf(o), stateOf(o), initial)
+	r.history.Added(keyOf(o), history.StateOf(o), initial)
 }
 
 // OnUpdate is told of a new state, or reminded of the old one.
 func (r *recorder[T]) OnUpdate(was, is T) {
 	r.work()
-	r.history.updated(keyOf(is), stateOf(was), stateOf(is))
+	r.history.Updated(keyOf(is), history.StateOf(was), history.StateOf(is))
 }
 
 // OnDelete is told that an object is gone.
 func (r *recorder[T]) OnDelete(d informer.DeletedObject[T]) {
 	r.work()
-	r.history.deleted(d.Key, stateOf(d.Object), d.FinalStateUnknown)
+	r.history.Deleted(d.Key, history.StateOf(d.Object), d.FinalStateUnknown)
 }
 
 // work takes as long as the plan says.
@@ -43,7 +44,7 @@ func (r *recorder[T]) work() {
 	}
 }
 
-func keyOf(o object) string {
+func keyOf(o informer.Object) string {
 	key, _ := informer.MetaNamespaceKeyFunc(o) // every object of a server has a name
 	return key
 }

@@ -10,6 +10,7 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/apiserver/resources"
 	"orrery/internal/apiserver/store"
+	"orrery/internal/chaos/history"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -43,7 +44,8 @@ type watched[T object] struct {
 
 // watching is a handler with its history.
 type watching struct {
-	*history
+	name string
+	*history.History
 	registration *informer.Registration
 	late         bool // it joined during a storm
 }
@@ -109,10 +111,11 @@ func (s *watched[T]) add(p HandlerPlan, late bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.joined++
+	name := fmt.Sprintf("%s#%d", s.made.Name, s.joined)
 	h := &watching{
-		history: newHistory(fmt.Sprintf("%s#%d", s.made.Name, s.joined), s.made.Selector != "", s.world.journal.wrote), late: late,
+		name: name, History: history.New(name, s.made.Selector != "", s.world.journal.wrote), late: late,
 	}
-	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.history, plan: p}
+	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.History, plan: p}
 	if s.world.sabotage.handler != nil {
 		handler = sabotagedHandler[T]{handler, s.world.sabotage.handler}
 	}
@@ -149,7 +152,7 @@ func (s *watched[T]) violations() []string {
 	defer s.mu.Unlock()
 	var wrong []string
 	for _, h := range append(s.handlers[:len(s.handlers):len(s.handlers)], s.removed...) {
-		wrong = append(wrong, h.violations()...)
+		wrong = append(wrong, h.Violations()...)
 	}
 	if shot := s.Snapshot(); shot.ProcessErrors > 0 || shot.Reflector.StoreErrors > 0 {
 		wrong = append(wrong, fmt.Sprintf("%s: events were not applied: %v, %v", s.made.Name, shot.LastProcessError, shot.Reflector.LastStoreError))
@@ -165,12 +168,12 @@ func (s *watched[T]) differences(server *store.Store, definition *resources.Defi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wrong := s.storeDiffers(want)
-	states := map[string]state{}
+	states := map[string]history.State{}
 	for key, o := range want {
-		states[key] = state{o.UID, o.Version}
+		states[key] = history.State{UID: o.UID, Version: o.Version}
 	}
 	for _, h := range s.handlers {
-		wrong = append(wrong, h.differences(states)...)
+		wrong = append(wrong, h.Differences(states)...)
 		if !h.registration.HasSynced() {
 			wrong = append(wrong, "handler "+h.name+": has not synced")
 		}
@@ -209,10 +212,10 @@ func (s *watched[T]) events() int {
 	defer s.mu.Unlock()
 	sum := 0
 	for _, h := range s.handlers {
-		sum += h.count()
+		sum += h.Count()
 	}
 	for _, h := range s.removed {
-		sum += h.count()
+		sum += h.Count()
 	}
 	return sum
 }

@@ -1,44 +1,24 @@
-package chaos
+package history
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 
 	"orrery/informer"
 )
 
-// object is what an informer of a run may hold. All types of restclient/api are.
-type object interface {
-	informer.LabeledObject
-	GetUID() string
-}
-
-// state is which object is under a key, in which version.
-type state struct {
-	uid     string
-	version uint64
-}
-
-func stateOf(o object) state {
-	version, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64) // 0 is a version that nobody wrote
-	return state{o.GetUID(), version}
-}
-
-func (s state) String() string { return fmt.Sprintf("%s@%d", s.uid, s.version) }
-
-// history is what one handler was told, checked while it is told: for every key the events have to make sense one after
-// the other. Only the last few events of each key are kept, to be shown.
-type history struct {
+// History is what one handler was told, checked while it is told: for every key the events have to make sense one after
+// the other. Only the last few events of each key are kept, to be shown. Its methods may be called from any goroutine.
+type History struct {
 	name string
 	// selective: objects may leave and come back, because labels decide which are seen.
 	selective bool
 	wrote     func(uid string, version uint64) bool
 
 	mu       sync.Mutex // guards all below
-	present  map[string]state
+	present  map[string]State
 	gone     map[string]uint64 // UID -> version in which it went
 	recent   map[string][]told
 	wrong    []string
@@ -49,7 +29,7 @@ type history struct {
 // told is an event, as a handler was told of it.
 type told struct {
 	kind    informer.EventKind
-	was, is state
+	was, is State
 	flagged bool // of an addition: in the initial list; of a deletion: concluded from a list
 }
 
@@ -68,7 +48,7 @@ func (t told) String() string {
 // claim is a state that a handler was told of.
 type claim struct {
 	key string
-	state
+	State
 }
 
 const (
@@ -76,14 +56,18 @@ const (
 	mostWrong    = 10
 )
 
-func newHistory(name string, selective bool, wrote func(string, uint64) bool) *history {
-	return &history{
+// New returns the history of a handler, which is called by that name in what is wrong with it. Objects may leave and come
+// back if it is selective, because labels decide which are seen. wrote, if it is not nil, tells whether the server ever gave
+// an object that version.
+func New(name string, selective bool, wrote func(uid string, version uint64) bool) *History {
+	return &History{
 		name: name, selective: selective, wrote: wrote,
-		present: map[string]state{}, gone: map[string]uint64{}, recent: map[string][]told{},
+		present: map[string]State{}, gone: map[string]uint64{}, recent: map[string][]told{},
 	}
 }
 
-func (h *history) added(key string, is state, initial bool) {
+// Added is an addition, initial if it belongs to the initial list.
+func (h *History) Added(key string, is State, initial bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.noteLocked(key, told{kind: informer.EventAdd, is: is, flagged: initial})
@@ -93,7 +77,8 @@ func (h *history) added(key string, is state, initial bool) {
 	h.comeLocked(key, is)
 }
 
-func (h *history) updated(key string, was, is state) {
+// Updated is an update from one state to another.
+func (h *History) Updated(key string, was, is State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.noteLocked(key, told{kind: informer.EventUpdate, was: was, is: is})
@@ -103,16 +88,17 @@ func (h *history) updated(key string, was, is state) {
 		h.failLocked(key, "updated to %s though nothing is there", is)
 	case known != was:
 		h.failLocked(key, "updated from %s though the last it was told of is %s", was, known)
-	case is.version < known.version:
+	case is.Version < known.Version:
 		h.failLocked(key, "went back from %s to %s", known, is)
 	}
-	if there && known.uid != is.uid {
-		h.gone[known.uid] = known.version
+	if there && known.UID != is.UID {
+		h.gone[known.UID] = known.Version
 	}
 	h.comeLocked(key, is)
 }
 
-func (h *history) deleted(key string, last state, concluded bool) {
+// Deleted is a deletion, concluded if nobody saw it, with the last state of the object.
+func (h *History) Deleted(key string, last State, concluded bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.noteLocked(key, told{kind: informer.EventDelete, is: last, flagged: concluded})
@@ -120,36 +106,36 @@ func (h *history) deleted(key string, last state, concluded bool) {
 	switch {
 	case !there:
 		h.failLocked(key, "deleted as %s though nothing is there", last)
-	case known.uid != last.uid:
+	case known.UID != last.UID:
 		h.failLocked(key, "deleted as %s though %s is there", last, known)
-	case last.version < known.version:
+	case last.Version < known.Version:
 		h.failLocked(key, "deleted as %s though it was %s", last, known)
 	}
 	delete(h.present, key)
-	h.gone[last.uid] = last.version
+	h.gone[last.UID] = last.Version
 	h.proveLocked(key, last)
 }
 
 // comeLocked makes the state the one that is there.
-func (h *history) comeLocked(key string, is state) {
-	if version, went := h.gone[is.uid]; went {
-		if !h.selective || is.version <= version {
+func (h *History) comeLocked(key string, is State) {
+	if version, went := h.gone[is.UID]; went {
+		if !h.selective || is.Version <= version {
 			h.failLocked(key, "%s came back after it had gone at %d", is, version)
 		}
-		delete(h.gone, is.uid)
+		delete(h.gone, is.UID)
 	}
 	h.present[key] = is
 	h.proveLocked(key, is)
 }
 
 // proveLocked checks that the server has ever had the state. Its journal may be a moment behind.
-func (h *history) proveLocked(key string, is state) {
-	if !h.wrote(is.uid, is.version) {
+func (h *History) proveLocked(key string, is State) {
+	if h.wrote != nil && !h.wrote(is.UID, is.Version) {
 		h.unproved = append(h.unproved, claim{key, is})
 	}
 }
 
-func (h *history) noteLocked(key string, e told) {
+func (h *History) noteLocked(key string, e told) {
 	h.events++
 	lines := h.recent[key]
 	if len(lines) == recentEvents {
@@ -158,27 +144,27 @@ func (h *history) noteLocked(key string, e told) {
 	h.recent[key] = append(lines, e)
 }
 
-func (h *history) failLocked(key, format string, args ...any) {
+func (h *History) failLocked(key, format string, args ...any) {
 	if len(h.wrong) < mostWrong {
 		h.wrong = append(h.wrong, fmt.Sprintf("handler %s: %s was %s; it was told: %v", h.name, key, fmt.Sprintf(format, args...), h.recent[key]))
 	}
 }
 
-// violations returns what can never be right again. Call it when nothing is under way.
-func (h *history) violations() []string {
+// Violations returns what can never be right again. Call it when nothing is under way.
+func (h *History) Violations() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.unproved {
-		if !h.wrote(c.uid, c.version) {
-			h.failLocked(c.key, "told of as %s, which the server never had", c.state)
+		if !h.wrote(c.UID, c.Version) {
+			h.failLocked(c.key, "told of as %s, which the server never had", c.State)
 		}
 	}
 	h.unproved = nil
 	return slices.Clone(h.wrong)
 }
 
-// differences returns in what the handler's last state of affairs is not the server's.
-func (h *history) differences(server map[string]state) []string {
+// Differences returns in what the handler's last state of affairs is not the server's.
+func (h *History) Differences(server map[string]State) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var wrong []string
@@ -198,7 +184,8 @@ func (h *history) differences(server map[string]state) []string {
 	return wrong
 }
 
-func (h *history) count() int {
+// Count is the number of events.
+func (h *History) Count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.events

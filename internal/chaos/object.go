@@ -1,0 +1,9 @@
+package chaos
+
+import "orrery/informer"
+
+// object is what an informer of a run may hold. All types of restclient/api are.
+type object interface {
+	informer.LabeledObject
+	GetUID() string
+}
