@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"orrery/internal/chaos/history"
 	"orrery/upstream/controlplane"
 )
 
@@ -165,20 +166,20 @@ func (c *cluster) freeze(ctx context.Context, component string, d time.Duration)
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// identities lists a type, by a consistent read.
-func (c *cluster) identities(ctx context.Context, gvr schema.GroupVersionResource) (map[string]identity, error) {
+// states lists a type, by a consistent read.
+func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (map[string]history.State, error) {
 	list, err := c.client.Resource(gvr).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]identity{}
+	found := map[string]history.State{}
 	for i := range list.Items {
 		item := &list.Items[i]
 		key := item.GetName()
 		if namespace := item.GetNamespace(); namespace != "" {
 			key = namespace + "/" + key
 		}
-		found[key] = identity{string(item.GetUID()), item.GetResourceVersion()}
+		found[key] = history.StateOf(stated{item})
 	}
 	return found, nil
 }
@@ -256,3 +257,8 @@ func (c *cluster) replaceControllerManager(ctx context.Context) error {
 		return ignore(c.client.Resource(namespaces).Delete(ctx, probe, metav1.DeleteOptions{}), apierrors.IsConflict)
 	})
 }
+
+// stated makes an object of client-go one that has a history.
+type stated struct{ *unstructured.Unstructured }
+
+func (s stated) GetUID() string { return string(s.Unstructured.GetUID()) }

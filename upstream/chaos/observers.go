@@ -12,6 +12,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/chaos/history"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -80,7 +81,7 @@ func observe(overHTTP, overSocket *door) (*observers, error) {
 }
 
 // paged lists in pages of seven, and never as a stream.
-func paged[T observed]() informer.Config[T] {
+func paged[T history.Object]() informer.Config[T] {
 	return informer.Config[T]{Reflector: reflector.Config[T]{PageSize: 7, DisableWatchList: true}}
 }
 

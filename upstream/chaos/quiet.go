@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"orrery/internal/chaos/history"
 )
 
 // quiet lets everything come to rest and compares. The faults are over; nobody writes. It returns what does not hold.
@@ -196,7 +198,7 @@ func (r *run) checkGone(ctx context.Context) ([]string, error) {
 // checkContent looks for objects whose namespace has gone: those that are in no namespace, and those that were made for
 // another one of the same name.
 func (r *run) checkContent(ctx context.Context) (found []string, err error) {
-	present, err := r.cluster.identities(ctx, namespaces)
+	present, err := r.cluster.states(ctx, namespaces)
 	if err != nil {
 		return nil, err
 	}
@@ -212,15 +214,15 @@ func (r *run) checkContent(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-func orphan(gvr schema.GroupVersionResource, item *unstructured.Unstructured, present map[string]identity) []string {
+func orphan(gvr schema.GroupVersionResource, item *unstructured.Unstructured, present map[string]history.State) []string {
 	namespace, exists := present[item.GetNamespace()]
 	owner := item.GetLabels()[ownerLabel]
 	switch {
 	case !exists:
 		return []string{fmt.Sprintf("%s %s/%s is there, its namespace is not", gvr.Resource, item.GetNamespace(), item.GetName())}
-	case owner != "" && owner != namespace.uid:
+	case owner != "" && owner != namespace.UID:
 		return []string{fmt.Sprintf("%s %s/%s was made for the namespace with uid %s, which has gone; now that one has uid %s",
-			gvr.Resource, item.GetNamespace(), item.GetName(), owner, namespace.uid)}
+			gvr.Resource, item.GetNamespace(), item.GetName(), owner, namespace.UID)}
 	}
 	return nil
 }
@@ -228,11 +230,11 @@ func orphan(gvr schema.GroupVersionResource, item *unstructured.Unstructured, pr
 // checkInformers waits until every store and every history equals the server.
 func (r *run) checkInformers(ctx context.Context) ([]string, error) {
 	return r.settle(ctx, func(ctx context.Context) (found []string, err error) {
-		wanted := map[schema.GroupVersionResource]map[string]identity{}
+		wanted := map[schema.GroupVersionResource]map[string]history.State{}
 		for _, w := range r.observers.watched {
 			gvr := w.resource()
 			if wanted[gvr] == nil {
-				if wanted[gvr], err = r.cluster.identities(ctx, gvr); err != nil {
+				if wanted[gvr], err = r.cluster.states(ctx, gvr); err != nil {
 					return nil, err
 				}
 			}

@@ -5,20 +5,16 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/chaos/history"
 	"orrery/restclient"
 )
-
-// observed is what an informer of the run holds.
-type observed interface {
-	informer.Object
-	GetUID() string
-}
 
 // watched is an informer of any type, with its handlers.
 type watched interface {
@@ -29,7 +25,7 @@ type watched interface {
 	// leave removes the handler that joined last and waits until it has gone.
 	leave(ctx context.Context) error
 	// compare describes what differs from the server: in the store and in what each handler was told.
-	compare(want map[string]identity) []string
+	compare(want map[string]history.State) []string
 	// faults describes what was wrong at any time.
 	faults() []string
 	snapshot() informer.Snapshot
@@ -40,13 +36,15 @@ type watched interface {
 // handler is one of a watched informer.
 type handler struct {
 	name         string
-	history      *history
+	history      *history.History
+	calls        calls
+	tombstones   atomic.Int64
 	registration *informer.Registration
 	left         bool
 }
 
 // watching is a watched informer of objects of type T.
-type watching[T observed] struct {
+type watching[T history.Object] struct {
 	shared *informer.SharedIndexInformer[T]
 	gvr    schema.GroupVersionResource
 
@@ -55,7 +53,7 @@ type watching[T observed] struct {
 }
 
 // watch makes an informer of a resource. Back-off is shorter than usual, so that what the end of a fault brings comes soon.
-func watch[T observed](name string, resource *restclient.Resource[T], config informer.Config[T]) watched {
+func watch[T history.Object](name string, resource *restclient.Resource[T], config informer.Config[T]) watched {
 	gvr := resource.GroupVersionResource()
 	config.Name = name
 	config.Reflector.Backoff = reflector.BackoffConfig{Max: longestBackOff}
@@ -77,24 +75,29 @@ func (w *watching[T]) join(options informer.HandlerOptions, slow time.Duration) 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	options.Name = fmt.Sprintf("%d (%v)", len(w.handlers), options.Delivery)
-	h := &handler{name: options.Name, history: newHistory()}
-	tell := func(t told) {
-		h.history.enter()
-		defer h.history.leave()
-		t.at = time.Now()
-		h.history.hear(t)
+	h := &handler{name: options.Name, history: history.New(w.name()+" "+options.Name, false, nil)}
+	// tell takes as long as it takes: no other callback of the handler may run meanwhile.
+	tell := func(hear func()) {
+		h.calls.enter()
+		defer h.calls.leave()
+		hear()
 		if slow > 0 {
 			time.Sleep(slow)
 		}
 	}
 	var err error
 	h.registration, err = w.shared.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[T]{
-		AddFunc: func(obj T, _ bool) { tell(told{kind: "add", key: keyOf(obj), new: identityOf(obj)}) },
+		AddFunc: func(obj T, initial bool) {
+			tell(func() { h.history.Added(keyOf(obj), history.StateOf(obj), initial) })
+		},
 		UpdateFunc: func(old, obj T) {
-			tell(told{kind: "update", key: keyOf(obj), old: identityOf(old), new: identityOf(obj)})
+			tell(func() { h.history.Updated(keyOf(obj), history.StateOf(old), history.StateOf(obj)) })
 		},
 		DeleteFunc: func(d informer.DeletedObject[T]) {
-			tell(told{kind: "delete", key: d.Key, old: identityOf(d.Object), unknown: d.FinalStateUnknown})
+			tell(func() { h.history.Deleted(d.Key, history.StateOf(d.Object), d.FinalStateUnknown) })
+			if d.FinalStateUnknown {
+				h.tombstones.Add(1)
+			}
 		},
 	}, options)
 	if err != nil {
@@ -120,16 +123,14 @@ func keyOf(obj informer.Object) string {
 	return key
 }
 
-func identityOf(obj observed) identity { return identity{obj.GetUID(), obj.GetResourceVersion()} }
-
-func (w *watching[T]) compare(want map[string]identity) []string {
-	have := map[string]identity{}
+func (w *watching[T]) compare(want map[string]history.State) []string {
+	have := map[string]history.State{}
 	for _, obj := range w.shared.GetIndexer().List() {
-		have[keyOf(obj)] = identityOf(obj)
+		have[keyOf(obj)] = history.StateOf(obj)
 	}
-	found := label(w.name()+", store: ", differences(have, want))
+	found := label(w.name()+", store: ", history.Compare(have, want))
 	for _, h := range w.present() {
-		found = append(found, label(fmt.Sprintf("%s, handler %s: ", w.name(), h.name), h.history.compare(want))...)
+		found = append(found, h.history.Differences(want)...)
 		if !h.registration.HasSynced() {
 			found = append(found, fmt.Sprintf("%s, handler %s: has not synced", w.name(), h.name))
 		}
@@ -153,7 +154,10 @@ func (w *watching[T]) all() []*handler {
 func (w *watching[T]) faults() []string {
 	var found []string
 	for _, h := range w.all() {
-		found = append(found, label(fmt.Sprintf("%s, handler %s: ", w.name(), h.name), h.history.faults())...)
+		found = append(found, h.history.Violations()...)
+		if h.calls.overlapped() {
+			found = append(found, fmt.Sprintf("%s, handler %s: two callbacks ran at the same time", w.name(), h.name))
+		}
 	}
 	shot := w.snapshot()
 	if shot.ProcessErrors > 0 {
@@ -167,13 +171,19 @@ func (w *watching[T]) faults() []string {
 
 func (w *watching[T]) counts() (events, tombstones int) {
 	for _, h := range w.all() {
-		e, t := h.history.counts()
-		events, tombstones = events+e, tombstones+t
+		events, tombstones = events+h.history.Count(), tombstones+int(h.tombstones.Load())
 	}
 	return events, tombstones
 }
 
+// mostViolations bounds a report: what goes wrong once goes wrong often.
+const mostViolations = 20
+
+// label puts a prefix before each line, and leaves some out if there are many.
 func label(prefix string, lines []string) []string {
+	if len(lines) > mostViolations {
+		lines = append(lines[:mostViolations:mostViolations], "...")
+	}
 	for i := range lines {
 		lines[i] = prefix + lines[i]
 	}
