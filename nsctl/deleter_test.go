@@ -175,6 +175,27 @@ func TestServerThatIsStartingIsNotBelieved(t *testing.T) {
 }
 
 // A server that has namespaces has types that live in them. One that lists none is broken, not empty.
+// A proxy that does not find one of the two documents of discovery must not make a whole half of the types disappear.
+func TestDiscoveryOfHalfTheServerIsNotBelieved(t *testing.T) {
+	for _, path := range []string{"/api", "/apis"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster()
+			c.addNamespace("ns", true, "kubernetes")
+			c.put("secrets.", "ns", "s")
+			c.put("deployments.apps", "ns", "web")
+			c.refuse(func(r *http.Request) *api.Status {
+				if r.URL.Path == path {
+					return status(404, api.ReasonNotFound, "default backend")
+				}
+				return nil
+			})
+			require.Error(t, newDeleter(t, c).Delete(t.Context(), "ns"))
+			assert.NotNil(t, c.namespace("ns"))
+			assert.Len(t, c.left("ns"), 2, "nothing can be said of pods either")
+		})
+	}
+}
+
 func TestDiscoveryThatFindsNothingIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

@@ -27,7 +27,8 @@ type Config struct {
 	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
 	// A kube-apiserver answers before it knows of all custom resources and aggregated groups, and lists what it knows
 	// as if that were all. Whoever concludes from the absence of a type that there are no objects of it has to set
-	// this. Requests are sent once then: the answer to one that is repeated could come from a server that has been
+	// this. That /api is not found is an error then: a server with namespaces has a core group, whatever some proxy in
+	// between says. Requests are sent once: the answer to one that is repeated could come from a server that has been
 	// started since it was found ready.
 	OnlyWhenReady bool
 

@@ -64,10 +64,10 @@ func (c *Client) groups(ctx context.Context) (*found, error) {
 	named, err := c.document(ctx, "/apis")
 	asking.Wait()
 	switch {
-	case api.IsNotFound(coreErr) && err == nil:
-		return named, nil // an extension server by itself has no core group
-	case coreErr != nil && !api.IsNotFound(coreErr):
+	case coreErr != nil && (c.cfg.OnlyWhenReady || !api.IsNotFound(coreErr)):
 		return nil, coreErr
+	case coreErr != nil && err == nil:
+		return named, nil // an extension server by itself has no core group
 	case err != nil:
 		return nil, err
 	}
