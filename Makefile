@@ -9,7 +9,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build demo try test race cover fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick lint fmt clean
+.PHONY: help build demo try test race cover fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick lint manifests fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -89,13 +89,19 @@ bench-quick: build ## guard the ratios to client-go: less work, and half of a ta
 	$(MAKE) -C upstream bench-programs
 	bin/bench -quick -json build/bench-quick.json
 
-lint: ## formatting of both modules, vet and staticcheck of the main one (e2e vets the other)
+lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)
 	@echo "==> checking formatting"
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
 	@echo "==> go vet"
 	$(GO) vet ./...
 	@echo "==> staticcheck"
 	$(GO) run $(STATICCHECK) ./...
+	@echo "==> govulncheck"
+	@.ci/vulncheck
+
+manifests: ## write deploy/rbac.yaml anew, from what the program says that it needs
+	@echo "==> writing deploy/rbac.yaml"
+	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
 
 fmt: ## format the code
 	@echo "==> formatting"
