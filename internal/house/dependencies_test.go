@@ -1,0 +1,123 @@
+package house_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// directDependencies are the modules that go.mod asks for, each with what it is there for. Each is somebody else's code that is trusted
+// with the rights of a controller: one more has to be worth it, and has to be written down here.
+var directDependencies = map[string]string{
+	"github.com/cenkalti/backoff/v4": "back-off with jitter in the reflector",
+	"github.com/gorilla/websocket":   "watches over websocket",
+	"github.com/rs/zerolog":          "log lines",
+	"github.com/spf13/cobra":         "the command line, its help and its completion",
+	"github.com/spf13/pflag":         "flags; cobra's own",
+	"github.com/tidwall/btree":       "the ordered store of the API server in memory",
+	"go.yaml.in/yaml/v3":             "kubeconfig files, and the manifests that orrery rbac prints",
+	"golang.org/x/term":              "the size of a terminal",
+	"google.golang.org/protobuf":     "the wire format of lists and watches (protowire alone)",
+
+	"github.com/anishathalye/porcupine": "tests: is the queue linearizable?",
+	"github.com/cockroachdb/datadriven": "tests: scenario files",
+	"github.com/stretchr/testify":       "tests: assertions",
+	"go.uber.org/goleak":                "tests: is a goroutine left?",
+	"pgregory.net/rapid":                "tests: properties",
+}
+
+// carriedAlong are the modules in the program that come with others.
+var carriedAlong = map[string]string{
+	"github.com/mattn/go-colorable": "zerolog: colours on Windows",
+	"github.com/mattn/go-isatty":    "zerolog: is it a terminal?",
+	"golang.org/x/sys":              "golang.org/x/term, go-isatty: system calls",
+}
+
+// modulesOf are the modules in which the packages are that a package needs, this one left out.
+func modulesOf(t *testing.T, pattern string) []string {
+	t.Helper()
+	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", pattern)
+	command.Dir = root
+	command.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0") // what is deployed
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for name := range strings.FieldsSeq(string(output)) {
+		found[name] = true
+	}
+	delete(found, module)
+	return slices.Sorted(maps.Keys(found))
+}
+
+func TestDirectDependenciesAreThoseThatWereAgreedOn(t *testing.T) {
+	command := exec.Command("go", "mod", "edit", "-json")
+	command.Dir = root
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	require.NoError(t, err)
+	var file struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Replace []json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(output, &file))
+	var direct []string
+	for _, required := range file.Require {
+		if !required.Indirect {
+			direct = append(direct, required.Path)
+		}
+	}
+	for _, problem := range compareDependencies("go.mod", direct, directDependencies) {
+		t.Error(problem)
+	}
+	assert.Empty(t, file.Replace, "a module that is replaced is not what its name says")
+}
+
+func TestTheProgramHasNoOtherModules(t *testing.T) {
+	inside := modulesOf(t, "./cmd/orrery")
+	agreed := maps.Clone(carriedAlong)
+	for name, reason := range directDependencies {
+		if !strings.HasPrefix(reason, "tests: ") {
+			agreed[name] = reason
+		}
+	}
+	for _, problem := range compareDependencies("the program", inside, agreed) {
+		t.Error(problem)
+	}
+}
+
+// compareDependencies returns a sentence for each module that is there and was not agreed on, or the other way round.
+func compareDependencies(where string, there []string, agreed map[string]string) []string {
+	var problems []string
+	for _, name := range there {
+		if agreed[name] == "" {
+			problems = append(problems, fmt.Sprintf("%s has the module %s, which nobody has agreed to: do without it, or say in %s what it is needed for", where, name, "internal/house/dependencies_test.go"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(agreed)) {
+		if !slices.Contains(there, name) {
+			problems = append(problems, fmt.Sprintf("%s does not have the module %s any more: take it out of %s", where, name, "internal/house/dependencies_test.go"))
+		}
+	}
+	return problems
+}
+
+func TestDependenciesAreCompared(t *testing.T) {
+	agreed := map[string]string{"a": "reason", "b": "reason"}
+	assert.Empty(t, compareDependencies("x", []string{"a", "b"}, agreed))
+	problems := compareDependencies("x", []string{"a", "c"}, agreed)
+	require.Len(t, problems, 2)
+	assert.Contains(t, problems[0], "x has the module c, which nobody has agreed to")
+	assert.Contains(t, problems[1], "x does not have the module b any more")
+}
