@@ -92,7 +92,7 @@ func init() {
 			pause(ctx, s.For)
 			return p.start()
 		}),
-		replicaFault("frozen", 2, 12*time.Second, func(ctx context.Context, p *replica, s Step) error {
+		replicaFault("frozen", 2, 20*time.Second, func(ctx context.Context, p *replica, s Step) error {
 			p.freeze(ctx, s.For)
 			return nil
 		}),
