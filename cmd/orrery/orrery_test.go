@@ -61,6 +61,17 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--bind-address", "everywhere"}, `--bind-address must be an IP address, not "everywhere"`},
 		{[]string{"run", "--metrics-port", "0", "--profiling"}, `--profiling needs a --metrics-port`},
 		{[]string{"version", "-o", "yaml"}, `there is no output format "yaml"; use text or json`},
+		{[]string{"rbac", "--service-account", "orrery"}, `--service-account must be a namespace and a name, such as kube-system/orrery, not "orrery"`},
+		{[]string{"rbac", "--service-account", "a/b/c"}, `not "a/b/c"`},
+		{[]string{"rbac", "--name", ""}, `--name must not be empty`},
+		{[]string{"rbac", "--leader-elect-resource-name", ""}, `must not be empty`},
+		{[]string{"rbac", "--user", "jane", "--service-account", "a/b"}, `give one of --user and --service-account`},
+		{[]string{"rbac", "-o", "xml"}, `there is no output format "xml"; use yaml or json`},
+		{[]string{"completion"}, `name a shell: bash, zsh, fish, powershell`},
+		{[]string{"completion", "ksh"}, `there is no completion for "ksh"; use one of: bash, zsh, fish, powershell`},
+		{[]string{"run", "--allow-second-controller", "yes"}, `unexpected argument "yes"`},
+		{[]string{"run", "--dryrun"}, `unknown flag: --dryrun; did you mean --dry-run?`},
+		{[]string{"run", "--kubeconfg", "x"}, `unknown flag: --kubeconfg; did you mean --kubeconfig?`},
 	}
 	for _, test := range tests {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {

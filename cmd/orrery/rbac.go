@@ -49,6 +49,9 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := options.config()
+			if flags := command.Flags(); flags.Changed("user") && flags.Changed("service-account") {
+				err = errors.New("give one of --user and --service-account")
+			}
 			if err != nil {
 				return usageError{command: command.CommandPath(), err: err}
 			}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Commands are listed in the order in which somebody who is new here needs them.
@@ -38,9 +40,9 @@ deletes namespaces on a real cluster.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SuggestionsMinimumDistance = 2
+	root.SuggestionsMinimumDistance = suggestionDistance
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return usageError{command: command.CommandPath(), err: err}
+		return usageError{command: command.CommandPath(), err: withSuggestion(command, err)}
 	})
 	root.AddCommand(newDemoCommand(), newRunCommand(), newServeCommand(), newBenchCommand(), newRBACCommand(),
 		newCompletionCommand(), newVersionCommand())
@@ -66,6 +68,48 @@ func allCommands(command *cobra.Command) iter.Seq[*cobra.Command] {
 			}
 		}
 	}
+}
+
+// withSuggestion adds to the error about an unknown flag which one may have been meant.
+func withSuggestion(command *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
+	best, least := "", suggestionDistance+1
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if distance := editDistance(unknown.GetSpecifiedName(), flag.Name); distance < least {
+			best, least = flag.Name, distance
+		}
+	})
+	if best == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean --%s?", err, best)
+}
+
+// suggestionDistance is how many characters may differ between what was typed and what was meant.
+const suggestionDistance = 2
+
+// editDistance is how many characters have to be added, left out or replaced to make one word of the other (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // noArguments refuses words that are not flags, and says so in a way that helps with a misspelt command.
