@@ -52,6 +52,9 @@ func (r *run) quiet(ctx context.Context) ([]string, error) {
 	}
 	r.note("quiet after %.1f s: %d writes, %d namespaces finalized, %d leaders, %d events (%d tombstones), all equal",
 		time.Since(began).Seconds(), r.writers.writes.Load(), seen, leaders, events, tombstones)
+	for _, p := range r.replicas {
+		r.note("%s: %s", p.name, p.usage())
+	}
 	return nil, nil
 }
 

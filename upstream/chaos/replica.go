@@ -231,21 +231,30 @@ func (p *replica) healthy() []string {
 		return []string{p.name + " does not run"}
 	}
 	var found []string
-	pid := p.current().PID()
-	if memory := residentMemory(pid); memory > mostMemory {
-		found = append(found, fmt.Sprintf("%s takes %d MB of memory", p.name, memory>>20))
+	takes := p.usage()
+	if takes.memory > mostMemory {
+		found = append(found, fmt.Sprintf("%s takes %d MB of memory", p.name, takes.memory>>20))
 	}
-	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil && len(entries) > mostDescriptors {
-		found = append(found, fmt.Sprintf("%s has %d open files", p.name, len(entries)))
+	if takes.files > mostDescriptors {
+		found = append(found, fmt.Sprintf("%s has %d open files", p.name, takes.files))
 	}
 	if err := p.ready(context.Background()); err != nil {
 		found = append(found, err.Error())
 	}
-	stacks := p.goroutines()
-	if count := goroutineCount(stacks); count > mostGoroutines {
-		found = append(found, fmt.Sprintf("%s has %d goroutines:\n%s", p.name, count, stacks))
+	if takes.goroutines == 0 || takes.goroutines > mostGoroutines {
+		found = append(found, fmt.Sprintf("%s has %d goroutines:\n%s", p.name, takes.goroutines, p.goroutines()))
 	}
 	return found
+}
+
+// usage is what the process takes.
+func (p *replica) usage() usage {
+	pid := p.current().PID()
+	u := usage{memory: residentMemory(pid), goroutines: goroutineCount(p.goroutines())}
+	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
+		u.files = len(entries)
+	}
+	return u
 }
 
 // ready is nil when the replica's stores are filled. One that stands by is ready as well.

@@ -274,6 +274,10 @@ func TestAPIServerComesAndGoes(t *testing.T) {
 	event := <-resumed.ResultChan()
 	assert.Equal(t, watch.Error, event.Type)
 	assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(event.Object)), "%v", event.Object)
+	cp.KillControllerManager()
+	assert.NotContains(t, cp.PIDs(), ControllerManager)
+	require.NoError(t, cp.StartControllerManager(ctx))
+	assert.Contains(t, cp.PIDs(), ControllerManager)
 	assert.Equal(t, server, cp.Server())
 	assert.NoError(t, cp.Err(), "what was asked for is no failure")
 }
