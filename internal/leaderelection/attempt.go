@@ -46,7 +46,9 @@ func (e *Elector) conclude(ctx context.Context, err error, wasLeading bool) {
 	e.mu.Lock()
 	e.lastErr = err
 	e.mu.Unlock()
-	e.reportLeader()
+	if !wasLeading {
+		e.reportLeader()
+	}
 	if err == nil {
 		return
 	}
@@ -140,7 +142,7 @@ func (e *Elector) release() {
 func (e *Elector) reportLeader() {
 	e.mu.Lock()
 	holder := e.candidate.record.holder
-	changed := holder != e.reported && holder != "" && holder != e.config.Identity
+	changed := holder != e.reported && holder != "" && holder != e.config.Identity && !e.over
 	if changed {
 		e.reported = holder
 	}

@@ -21,6 +21,7 @@ type Elector struct {
 	candidate candidate
 	reported  string // the holder that Trace.NewLeader was told
 	lastErr   error  // of the last attempt; nil if it went well
+	over      bool   // this process has led and does not any more
 	watching  bool
 }
 
@@ -228,5 +229,5 @@ func (e *Elector) lease() string { return e.config.Namespace + "/" + e.config.Na
 func (e *Elector) resign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.candidate.leading = false
+	e.candidate.leading, e.over = false, true
 }

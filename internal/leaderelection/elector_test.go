@@ -226,6 +226,7 @@ func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 			assert.True(t, lost.Taken)
 			assert.Equal(t, holder, lost.Holder)
 			assert.Contains(t, lost.Error(), "kube-system/orrery")
+			assert.NotContains(t, a.told(), "follows c", "it does not stand by")
 		})
 	}
 }
