@@ -85,7 +85,7 @@ func NewPlan(seed uint64, duration time.Duration) Plan {
 	d := diceOf(seed, "world")
 	p := Plan{
 		Seed: seed, Duration: duration,
-		TLS:    d.chance(0.4),
+		TLS:    d.chance(0.3),
 		Window: oneOf(d, 0, 0, 30, 200),
 	}
 	for i := range processes {

@@ -84,6 +84,7 @@ const (
 
 // storm lets the steps of a storm happen.
 func (w *world) storm(s Storm) {
+	w.quiet.Store(false)
 	begun := time.Now()
 	for _, step := range s.Steps {
 		time.Sleep(time.Until(begun.Add(step.At)))
@@ -96,6 +97,7 @@ func (w *world) storm(s Storm) {
 // when patience is over. What can never be right again is not waited for.
 func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) (time.Duration, []string) {
 	w.under.Wait()
+	w.quiet.Store(true)
 	for _, p := range w.running() {
 		p.link.Heal()
 	}

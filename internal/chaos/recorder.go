@@ -12,6 +12,7 @@ import (
 type recorder[T object] struct {
 	history *history.History
 	plan    HandlerPlan
+	quiet   *atomic.Bool // to be slow is a fault like any other: at quiet points nobody is
 	handled atomic.Int64
 }
 
@@ -37,6 +38,7 @@ func (r *recorder[T]) OnDelete(d informer.DeletedObject[T]) {
 func (r *recorder[T]) work() {
 	number := r.handled.Add(1)
 	switch {
+	case r.quiet.Load():
 	case r.plan.StuckEvery > 0 && number%int64(r.plan.StuckEvery) == 0:
 		time.Sleep(r.plan.StuckFor)
 	case r.plan.Work > 0:

@@ -115,7 +115,7 @@ func (s *watched[T]) add(p HandlerPlan, late bool) error {
 	h := &watching{
 		name: name, History: history.New(name, s.made.Selector != "", s.world.journal.wrote), late: late,
 	}
-	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.History, plan: p}
+	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.History, plan: p, quiet: &s.world.quiet}
 	if s.world.sabotage.handler != nil {
 		handler = sabotagedHandler[T]{handler, s.world.sabotage.handler}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/internal/apiserver"
@@ -23,6 +24,7 @@ type world struct {
 	tally    *tally
 	began    time.Time
 
+	quiet atomic.Bool    // nothing is broken at the moment
 	under sync.WaitGroup // what was begun by steps and takes time
 
 	mu         sync.Mutex // guards all below

@@ -55,7 +55,7 @@ func startProcess(duration time.Duration) (*process, error) {
 		return nil, err
 	}
 	p := &process{command: exec.Command(self, "-worker", "-duration", duration.String())}
-	p.command.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400", "GOTRACEBACK=all")
+	p.command.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=800", "GOTRACEBACK=all")
 	p.command.Stderr = &p.said
 	if p.in, err = p.command.StdinPipe(); err != nil {
 		return nil, err
