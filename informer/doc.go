@@ -72,8 +72,9 @@
 // handler reads at its own pace.
 //
 // Independence. A handler that is slow, stuck or faulty delays nobody else. Its backlog has no bound (dropping
-// events would break completeness, waiting would break independence), but it is visible: Snapshot, and
-// [Trace].HandlerLagging. A handler that can do without the states in between may have its backlog merged, from some
+// events would break completeness, waiting would break independence), but it is visible: Snapshot,
+// [Trace].HandlerLagging, and [Trace].HandlerStuck, which says which handler does not return, over which event, for how
+// long, and how much waits for it. A handler that can do without the states in between may have its backlog merged, from some
 // length on by [HandlerOptions].CompactAfter, or always by [Coalescing]. An informer that would rather wait takes [Bounded];
 // whom it waits for is visible, too: [Trace].HandlerBlocked. Whoever removes a handler, or ends the informer, ends the
 // waiting.
@@ -102,7 +103,7 @@
 //
 // Callbacks run on the goroutine of their handler. They may call any method of the informer; a removal that waits, of
 // the handler itself, is refused with [ErrInsideHandler] and not a deadlock. A callback that never returns keeps Run
-// from returning.
+// from returning. HandlerStuck, if it is set, is called by one goroutine more, which looks every 15 seconds.
 //
 // # Failure
 //
