@@ -222,3 +222,18 @@ func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
 		assert.Equal(t, 6, looks)
 	})
 }
+
+// What waits in the DeltaFIFO can be looked at key by key, before, during and after a run.
+func TestQueueSnapshot(t *testing.T) {
+	inBubble(t, config{}, func(n *namespaces) {
+		assert.Empty(t, n.QueueSnapshot().Waiting)
+		assert.False(t, n.QueueSnapshot().Synced)
+		n.handler()
+		n.start()
+		n.add("a")
+		assert.True(t, n.QueueSnapshot().Synced)
+		assert.Empty(t, n.QueueSnapshot().Waiting, "it is in the store")
+		require.NoError(t, n.stop())
+		assert.True(t, n.QueueSnapshot().Closed)
+	})
+}
