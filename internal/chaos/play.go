@@ -14,7 +14,7 @@ func Play(p Plan) *Report { return play(p, sabotage{}) }
 func play(p Plan, s sabotage) *Report {
 	w, err := newWorld(p, s)
 	if err != nil {
-		return &Report{Seed: p.Seed, Failure: &Failure{Differences: []string{err.Error()}}}
+		return &Report{Seed: p.Seed, Failure: failureOf("at the start", -1, []string{err.Error()})}
 	}
 	report := &Report{Seed: p.Seed}
 	report.Failure = w.run(report)
@@ -23,12 +23,12 @@ func play(p Plan, s sabotage) *Report {
 	}
 	if report.Failure == nil {
 		synctest.Wait() // the server has to hear of it
-		report.Failure = failureOf("after the end", w.remains())
+		report.Failure = failureOf("after the end", AfterAll, w.remains())
 	}
 	w.fill(report)
 	w.stopServer()
 	if report.Failure == nil {
-		report.Failure = failureOf("when everything had ended", leftBehind())
+		report.Failure = failureOf("when everything had ended", AfterAll, leftBehind())
 	}
 	return report
 }
@@ -38,7 +38,7 @@ func (w *world) run(report *Report) *Failure {
 	for _, plan := range w.plan.Processes {
 		one, err := newProcess(w, plan)
 		if err != nil {
-			return failureOf("at the start", []string{err.Error()})
+			return failureOf("at the start", -1, []string{err.Error()})
 		}
 		w.processes = append(w.processes, one)
 	}
@@ -68,7 +68,7 @@ func (w *world) run(report *Report) *Failure {
 	w.releaseAll()
 	end := func() []string { return append(w.differences(), w.unfinished()...) }
 	if _, wrong := w.becomeQuiet(finalPatience, end); len(wrong) > 0 {
-		return &Failure{When: "at the end", Storm: len(w.plan.Storms) - 1, Differences: wrong}
+		return &Failure{When: "at the end", Storm: AfterAll, Differences: wrong}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -33,18 +34,22 @@ type Report struct {
 
 // Failure is what was wrong in a run.
 type Failure struct {
-	// When says at which point of the run it was noticed, Storm is the number of the last storm before that.
+	// When says at which point of the run it was noticed, Storm is the number of the last storm before that: -1 if there
+	// was none, AfterAll if all had passed, or if it is not known.
 	When  string
 	Storm int
 	// Differences say what is not as it has to be.
 	Differences []string
 }
 
-func failureOf(when string, differences []string) *Failure {
+// AfterAll is the number of the last storm, however many there are.
+const AfterAll = math.MaxInt
+
+func failureOf(when string, storm int, differences []string) *Failure {
 	if len(differences) == 0 {
 		return nil
 	}
-	return &Failure{When: when, Differences: differences}
+	return &Failure{When: when, Storm: storm, Differences: differences}
 }
 
 // fill puts into the report what was counted.
@@ -73,7 +78,7 @@ func (f *Failure) Explain(p Plan) string {
 	for _, difference := range f.Differences {
 		fmt.Fprintf(&b, "  - %s\n", difference)
 	}
-	for i, storm := range p.Storms[:min(f.Storm+1, len(p.Storms))] {
+	for i, storm := range p.Storms[:min(f.Storm, len(p.Storms)-1)+1] {
 		fmt.Fprintf(&b, "storm %d, of %s:\n", i, storm.Length)
 		for _, step := range storm.Steps {
 			fmt.Fprintf(&b, "  %s\n", step)

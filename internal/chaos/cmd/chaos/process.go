@@ -88,7 +88,7 @@ func (p *process) play(ctx context.Context, seed uint64) (report *chaos.Report, 
 	}
 	how := p.end()
 	return &chaos.Report{Seed: seed, Failure: &chaos.Failure{
-		When: "with the process, which ended or was stopped after " + longest.String(), Storm: int(^uint(0) >> 1),
+		When: "with the process, which ended or was stopped after " + longest.String(), Storm: chaos.AfterAll,
 		Differences: []string{fmt.Sprintf("%v, %v", how, err), p.said.String()},
 	}}, false
 }
