@@ -247,10 +247,11 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// await waits until something is so; explain says how things stand if it is not within a minute.
+// await waits until something is so; explain says how things stand if it is not in time, which only
+// a failure needs.
 func await(t *testing.T, is func() bool, explain func() string) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {

@@ -61,7 +61,10 @@ func TestParseFormat(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, logs.Format(name), format)
 	}
-	_, err := logs.ParseFormat("")
+	format, err := logs.ParseFormat("console")
+	require.NoError(t, err)
+	assert.Equal(t, logs.Text, format, "as others call it")
+	_, err = logs.ParseFormat("")
 	assert.ErrorContains(t, err, "use text or json")
 }
 
