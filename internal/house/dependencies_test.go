@@ -27,11 +27,14 @@ var directDependencies = map[string]string{
 	"golang.org/x/term":              "the size of a terminal",
 	"google.golang.org/protobuf":     "the wire format of lists and watches (protowire alone)",
 
-	"github.com/anishathalye/porcupine": "tests: is the queue linearizable?",
-	"github.com/cockroachdb/datadriven": "tests: scenario files",
-	"github.com/stretchr/testify":       "tests: assertions",
-	"go.uber.org/goleak":                "tests: is a goroutine left?",
-	"pgregory.net/rapid":                "tests: properties",
+	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",
+	"github.com/cockroachdb/datadriven":   "tests: scenario files",
+	"github.com/prometheus/client_golang": "tests: the metrics as its library writes them, and its linter",
+	"github.com/prometheus/client_model":  "tests: what the parser returns",
+	"github.com/prometheus/common":        "tests: the parser of Prometheus",
+	"github.com/stretchr/testify":         "tests: assertions",
+	"go.uber.org/goleak":                  "tests: is a goroutine left?",
+	"pgregory.net/rapid":                  "tests: properties",
 }
 
 // carriedAlong are the modules in the program that come with others.
