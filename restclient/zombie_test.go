@@ -221,7 +221,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			defer proxy.Close()
 			client, err := restclient.New(restclient.Config{
 				Host: scheme + proxy.Addr().String(), WatchTransport: c.transport, TLS: restclient.TLS{Insecure: c.secure},
-				PingInterval: 50 * time.Millisecond, PingTimeout: 50 * time.Millisecond,
+				PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
 			})
 			require.NoError(t, err)
 			defer client.Close()

@@ -115,13 +115,13 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			defer proxy.Close()
 			w.client, err = restclient.New(restclient.Config{
 				Host: scheme + proxy.Addr().String(), TLS: restclient.TLS{Insecure: over.tls}, WatchTransport: over.watch, QPS: -1,
-				Credentials: &w.token, PingInterval: 100 * time.Millisecond, PingTimeout: 100 * time.Millisecond,
+				Credentials: &w.token, PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
 			})
 			require.NoError(t, err)
 			defer w.client.Close()
 			w.settings.IdleTimeout = time.Minute
 			if over.watch == restclient.WatchHTTP && !over.tls {
-				w.settings.IdleTimeout = 300 * time.Millisecond
+				w.settings.IdleTimeout = time.Second
 			}
 			w.set("a", "1")
 			w.run()
