@@ -61,14 +61,14 @@ func inCluster(t *testing.T, play func(c *cluster)) {
 
 func newCluster(t *testing.T) *cluster {
 	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
-		"secret": {Name: controllerUser, Groups: []string{authn.GroupMasters}},
+		"the-controllers-token": {Name: controllerUser, Groups: []string{authn.GroupMasters}},
 	}})
 	require.NoError(t, err)
 	link := restclienttest.NewServer(t, server.Handler())
 	client := func(token string) *restclient.Client {
 		return link.Client(func(c *restclient.Config) { c.Credentials = bearer(token) })
 	}
-	c := &cluster{t: t, server: server, admin: client(server.Token()), controller: client("secret"), began: time.Now()}
+	c := &cluster{t: t, server: server, admin: client(server.Token()), controller: client("the-controllers-token"), began: time.Now()}
 
 	namespaces := restclient.Typed[*api.Namespace](c.controller, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
