@@ -16,6 +16,7 @@ import (
 // process would have died of it.
 func TestPanicsAreSurvivedAndTold(t *testing.T) {
 	var out bytes.Buffer
+	wait.ReallyCrash.Store(true) // as at the start of a program; runs that tests had side by side leave what the last of them found
 	restore := survivePanics(logs.New(logs.Config{Writer: &out, Format: logs.JSON}))
 	faults := []func(){
 		func() { panic(errors.New("a-secret-of-an-object")) },
