@@ -174,7 +174,6 @@ func TestServerThatIsStartingIsNotBelieved(t *testing.T) {
 	})
 }
 
-// A server that has namespaces has types that live in them. One that lists none is broken, not empty.
 // A proxy that does not find one of the two documents of discovery must not make a whole half of the types disappear.
 func TestDiscoveryOfHalfTheServerIsNotBelieved(t *testing.T) {
 	for _, path := range []string{"/api", "/apis"} {
@@ -196,6 +195,7 @@ func TestDiscoveryOfHalfTheServerIsNotBelieved(t *testing.T) {
 	}
 }
 
+// A server that has namespaces has types that live in them. One that lists none is broken, not empty.
 func TestDiscoveryThatFindsNothingIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -532,6 +532,36 @@ func TestATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A type that a newer server has in another version only, as after an upgrade in the middle of a pass, has not gone: its
+// objects are the same ones.
+func TestATypeThatHasMovedToAnotherVersionHasNotGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types["moved.example/v1beta1"] = []string{"gadgets"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.put("gadgets.moved.example", "ns", "g")
+		c.refuse(func(r *http.Request) *api.Status {
+			if !strings.HasPrefix(r.URL.Path, "/apis/moved.example/v1beta1/") {
+				return nil
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.types, "moved.example/v1beta1")
+			c.types["moved.example/v1"] = []string{"gadgets"}
+			return status(404, api.ReasonNotFound, "the server could not find the requested resource")
+		})
+		deleter := newDeleter(t, c)
+		var resource *nsctl.ResourceError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource)
+		require.NotNil(t, c.namespace("ns"))
+		assert.Equal(t, []string{"gadgets.moved.example/g"}, c.left("ns"))
+
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Nil(t, c.namespace("ns"))
+		assert.Empty(t, c.left("ns"))
+	})
 }
 
 // A type that cannot be listed is asked once more by deleting it: its answer says what it still found.

@@ -137,8 +137,8 @@ func (p *pass) emptyAll(ctx context.Context, resources []deletableResource) {
 
 // forgiveVanished clears the errors of types that were not found because they do not exist any more, and their objects
 // with them: a definition was deleted while the pass was under way. That a type is not found does not say so by itself (a
-// server that has not learnt of a type yet says the same), so discovery is asked again. A type that it still lists may
-// have content. The original takes each "not found" for an empty type.
+// server that has not learnt of a type yet says the same), so discovery is asked again. A type that it still lists, be
+// it in another version, may have content. The original takes each "not found" for an empty type.
 func (p *pass) forgiveVanished(ctx context.Context, resources []deletableResource, errs []error) {
 	if !slices.ContainsFunc(errs, notServed) {
 		return
@@ -150,7 +150,9 @@ func (p *pass) forgiveVanished(ctx context.Context, resources []deletableResourc
 		return
 	}
 	for i, resource := range resources {
-		listed := slices.ContainsFunc(now, func(r deletableResource) bool { return r.gvr == resource.gvr })
+		listed := slices.ContainsFunc(now, func(r deletableResource) bool {
+			return r.gvr.Group == resource.gvr.Group && r.gvr.Resource == resource.gvr.Resource
+		})
 		if notServed(errs[i]) && !listed {
 			errs[i] = nil
 		}
