@@ -328,6 +328,38 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	})
 }
 
+// Whoever is stopped between making the canary and deleting it deletes it all the same: otherwise it would be there for ever.
+func TestACanaryIsDeletedByOneThatIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		c.forbidden = func(r *http.Request) bool {
+			if r.Method != "DELETE" {
+				return false
+			}
+			cancel()
+			select {
+			case <-r.Context().Done():
+				return true
+			case <-time.After(time.Second):
+				return false
+			}
+		}
+		_, err := secondcontroller.Try(ctx, c.client, func(string) {})
+		assert.ErrorIs(t, err, context.Canceled)
+		list, err := restclient.Typed[*api.Namespace](c.client, api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		made := 0
+		for _, namespace := range list.Items {
+			if strings.HasPrefix(namespace.Name, secondcontroller.CanaryPrefix) {
+				made++
+				assert.NotNil(t, namespace.DeletionTimestamp, namespace.Name)
+			}
+		}
+		assert.Equal(t, 1, made)
+	})
+}
+
 func TestVerdictsHaveNames(t *testing.T) {
 	assert.Equal(t, "unknown suspected absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Suspected, secondcontroller.Absent, secondcontroller.Present))
 }

@@ -21,6 +21,9 @@ const CanaryWait = 8 * time.Second
 // canaryPace is how often Try looks.
 const canaryPace = 500 * time.Millisecond
 
+// deletionLimit is how long the deletion of the canary may take.
+const deletionLimit = 5 * time.Second
+
 // MayTry tells whether the server would let Try make its canary. It has the server judge the request without doing it.
 func MayTry(ctx context.Context, client *restclient.Client) bool {
 	_, err := createCanary(ctx, client, true)
@@ -36,7 +39,7 @@ func Try(ctx context.Context, client *restclient.Client, waiting func(canary str
 		return unknown(ctx, fmt.Sprintf("a namespace to find out with cannot be created: %v", err))
 	}
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	if err := namespaces.Delete(ctx, canary.Name, api.DeleteOptions{Preconditions: &api.Preconditions{UID: &canary.UID}}); err != nil {
+	if err := deleteCanary(ctx, namespaces, canary); err != nil {
 		return unknown(ctx, fmt.Sprintf("the namespace to find out with, %s, cannot be deleted: %v", canary.Name, err))
 	}
 	waiting(canary.Name)
@@ -65,6 +68,13 @@ func createCanary(ctx context.Context, client *restclient.Client, dryRun bool) (
 	}}
 	canary.Kind, canary.APIVersion = "Namespace", "v1"
 	return restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Create(ctx, canary, api.UpdateOptions{DryRun: dryRun})
+}
+
+// deleteCanary deletes it also when ctx has ended meanwhile: nobody else would, ever.
+func deleteCanary(ctx context.Context, namespaces *restclient.Resource[*api.Namespace], canary *api.Namespace) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deletionLimit)
+	defer cancel()
+	return namespaces.Delete(ctx, canary.Name, api.DeleteOptions{Preconditions: &api.Preconditions{UID: &canary.UID}})
 }
 
 // takenDown tells whether a namespace controller has been at work: it reports what it finds, and takes its finalizer off.
