@@ -51,6 +51,7 @@ func openStream(r *rules, s state, in input) (state, []effect) {
 func readStream(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
 	s.lives = in.lives
+	s.heardAt = in.now
 	s.idleAt = after(in.now, r.silence)
 	return s, []effect{{kind: effectRead}}
 }
@@ -63,6 +64,7 @@ func collect(r *rules, s state, in input) (state, []effect) {
 	if in.added {
 		s.idleAt = after(in.now, r.silence)
 	}
+	s.heardAt = in.now
 	s.totalEvents++
 	s.events++
 	s.changes++
@@ -70,6 +72,7 @@ func collect(r *rules, s state, in input) (state, []effect) {
 }
 
 func keepAwake(r *rules, s state, in input) (state, []effect) {
+	s.heardAt = in.now
 	s.idleAt = after(in.now, r.silence)
 	s.totalBookmarks++
 	s.events++
