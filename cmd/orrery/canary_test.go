@@ -137,8 +137,8 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	port := freePort(t)
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
-		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect-retry-period=100ms",
-		"--leader-elect-renew-deadline=5s"}, args...)...)
+		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect",
+		"--leader-elect-retry-period=100ms"}, args...)...)
 	admin("DELETE", "/api/v1/namespaces/blue", "")
 	admin("DELETE", "/api/v1/namespaces/red", "")
 	await(t, func() bool {

@@ -189,8 +189,20 @@ func TestLoginHasNoTimeLimit(t *testing.T) {
 	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never"}}`
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
-	_, err := os.ReadFile(started) // until the plugin runs
+	fifo, err := os.OpenFile(started, os.O_RDWR, 0) // for both, so that this does not wait for the plugin
 	require.NoError(t, err)
+	defer fifo.Close()
+	running := make(chan error, 1)
+	go func() {
+		_, err := fifo.Read(make([]byte, 1))
+		running <- err
+	}()
+	select {
+	case err := <-running:
+		require.NoError(t, err)
+	case err := <-ended:
+		require.Fail(t, "it ended before the plugin ran", "%v", err)
+	}
 	stop()
 	require.NoError(t, <-ended)
 	assert.Contains(t, stderr.String(), "stopped before it began")
