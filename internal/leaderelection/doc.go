@@ -3,7 +3,7 @@
 // # Concept
 //
 // The replicas share an object on the API server, a Lease (coordination.k8s.io/v1): a name, when it was last renewed, and for
-// how long. Who has his name in it leads, and renews it every two seconds. The others look. When nothing has changed for
+// how long. The one whose name is in it leads, and renews it every two seconds. The others look. When nothing has changed for
 // fifteen seconds one of them writes its own name, which the server lets only one of them do: an update carries the version
 // that it is built on.
 //

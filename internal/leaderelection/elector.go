@@ -154,7 +154,7 @@ func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) er
 		return err
 	}
 	worker.Wait()
-	hold.finish()
+	hold.end(context.Canceled) // not finish: with that the fence would close, before all that the work has left is sent
 	e.release()
 	return nil
 }
