@@ -20,7 +20,7 @@ type recordingOptions struct {
 }
 
 func (o *recordingOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.events, "events", true, "record the outcome of deletions as Events in the namespace default; without the right to do so it is silently left")
+	flags.BoolVar(&o.events, "events", true, "record the outcome of deletions as Events in the namespace default; without the right to do so they are silently left out")
 }
 
 // recording tells the cluster, by Events, how deletions have ended. A nil one tells nothing.

@@ -37,5 +37,5 @@
 //
 // Each fault is tested over pipes in a bubble, with the race detector, and over TCP on the loopback interface.
 //
-// Next: package orrery/internal/chaos
+// Next: package internal/chaos
 package faultnet

@@ -8,7 +8,7 @@
 //	queue.MetricsProvider                              the queue's own
 //	snapshots of informers                             gauges, and counters that the informer keeps anyway
 //
-// What a snapshot tells is read when somebody reads the metrics, and costs nothing meanwhile. So does what is set before
+// What a snapshot tells is read when somebody reads the metrics, and costs nothing meanwhile. The same holds for what is set before
 // each reading, see [Metrics.BeforeGather].
 //
 // [Definitions] is the table of all metrics. Where Kubernetes components have a metric for the same thing, its name,
