@@ -839,6 +839,26 @@ func TestDryRunLooksAndWritesNothing(t *testing.T) {
 	})
 }
 
+// What has gone with its definition would not be deleted, and is no error.
+func TestDryRunForgivesATypeThatHasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types["gone.example/v1"] = []string{"ghosts"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/ghosts") {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.types, "gone.example/v1")
+			}
+			return nil
+		})
+		deleter := newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun = true })
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.NotNil(t, c.namespace("ns"))
+	})
+}
+
 func TestContentErrorReadsWellAloneAndInCompany(t *testing.T) {
 	one := &nsctl.ContentError{Errors: []error{context.Canceled}}
 	assert.EqualError(t, one, "context canceled")
