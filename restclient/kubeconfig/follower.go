@@ -27,8 +27,7 @@ type follower struct {
 	opts     Options // with the context that was chosen
 	chosen   bool    // it was asked for, not the current one
 	searched []string
-	base     *loader // what was loaded at first
-	place    string  // where the server is, and how it is reached
+	place    string // where the server is, and how it is reached
 
 	mu          sync.Mutex // guards what follows, and is held while files are read
 	checked     time.Time
@@ -41,7 +40,7 @@ type follower struct {
 
 // follow makes a configuration that was just loaded follow its files.
 func follow(cfg *restclient.Config, l *loader, searched []string) error {
-	f := &follower{opts: l.opts, chosen: l.opts.Context != "", searched: searched, base: l, checked: time.Now()}
+	f := &follower{opts: l.opts, chosen: l.opts.Context != "", searched: searched, checked: time.Now()}
 	f.opts.Context = l.info.Context
 	f.user, f.credentials = l.user, cfg.Credentials
 	f.sum = f.sumOfFiles()
