@@ -27,10 +27,11 @@ type candidate struct {
 	observed time.Duration
 
 	// looked: something has been observed. witnessed: after that somebody else has written, or what was seen first was
-	// written a moment ago. predecessor is who else was last seen to hold it.
+	// written a moment ago. predecessor is who else was last seen to hold it, and tenure for how long.
 	looked      bool
 	witnessed   bool
 	predecessor string
+	tenure      time.Duration
 
 	// leading: the last write went well, and nothing has been seen since that says otherwise. renewed is the local
 	// moment before that write was sent.
@@ -146,6 +147,9 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 	}
 	if writer := cmp.Or(next.holder, c.record.holder); writer != "" && writer != c.identity {
 		c.witnessed, c.predecessor = c.looked || next.isRecent(now.wall), writer
+		if next.holder != "" { // giving the Lease back overwrites the moments
+			c.tenure = next.tenure()
+		}
 	}
 	c.record, c.observed, c.looked = next, now.local, true
 }
@@ -156,7 +160,7 @@ func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
 	if !c.leading {
 		c.term = Term{
 			Identity: c.identity, Since: now.wall, Transitions: int(recordOf(lease).transitions),
-			Predecessor: c.predecessor, Witnessed: c.witnessed,
+			Predecessor: c.predecessor, Witnessed: c.witnessed, Tenure: c.tenure,
 		}
 	}
 	c.lease, c.record, c.observed = lease, recordOf(lease), now.local

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,24 @@ func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 		_, err = conn.Write([]byte("12345"))
 		assert.NoError(t, err, "nor does it close behind one that has ended well")
 	})
+}
+
+// How long the predecessor led is told by its own clock, and not forgotten when it gives the Lease back.
+func TestATermTellsForHowLongThePredecessorLed(t *testing.T) {
+	for _, given := range []bool{false, true} {
+		began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		other := candidate{identity: "b", timing: Timing{}.withDefaults()}
+		c := candidate{identity: "a", timing: other.timing}
+		now := moment{wall: time.Now()}
+		write := func(lease *api.Lease) *api.Lease { c.observe(lease, now); return lease }
+		other.won(write(other.renewal(moment{wall: began})), 0, now)
+		other.won(write(other.renewal(moment{wall: began.Add(7 * time.Second)})), 0, now)
+		if given {
+			write(other.give(moment{wall: began.Add(8 * time.Second)}).lease)
+		}
+		now.local += time.Hour
+		c.won(c.renewal(now), now.local, now)
+		assert.Equal(t, "b", c.term.Predecessor)
+		assert.Equal(t, 7*time.Second, c.term.Tenure, "given back: %v", given)
+	}
 }

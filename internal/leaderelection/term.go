@@ -16,4 +16,7 @@ type Term struct {
 	// Lease, or had just done so. A Lease that was left behind by a program that ended last week makes a predecessor, but not a
 	// witnessed one.
 	Witnessed bool
+	// Tenure is for how long the predecessor led, from taking the Lease to the last renewal that was seen, by its own clock. One that
+	// gave up at once has a short one.
+	Tenure time.Duration
 }
