@@ -158,6 +158,18 @@ func TestImageIsReproducible(t *testing.T) {
 	assert.NotContains(t, string(one), filepath.Dir(repositoryFile(t, "Dockerfile"))+"/", "no path of this machine is in the program")
 }
 
+// A builder fills in these arguments only if they have no default (docker/buildx#510). With one, an image for another platform would
+// hold a program that does not run there.
+func TestImageIsForThePlatformThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	recipe := readDockerfile(t)
+	for _, name := range []string{"TARGETOS", "TARGETARCH"} {
+		assert.Contains(t, recipe.args, name)
+		assert.Empty(t, recipe.args[name], name)
+	}
+	assert.Contains(t, recipe.build, "GOOS=$TARGETOS GOARCH=$TARGETARCH")
+}
+
 // The image has the program and nothing else, so the program must need nothing else.
 func TestImageIsOneStaticProgram(t *testing.T) {
 	t.Parallel()
