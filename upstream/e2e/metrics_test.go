@@ -177,7 +177,8 @@ func TestHealthOfARun(t *testing.T) {
 	before.Kill()
 
 	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
-	w := observed(t, cp.Kubeconfig(), "--leader-elect=true")
+	// It is asked without its server for longer than a leader goes on by default, if the machine is busy.
+	w := observed(t, cp.Kubeconfig(), "--leader-elect=true", "--leader-elect-lease-duration=3m", "--leader-elect-renew-deadline=2m")
 	w.awaitHealth("/readyz?verbose", http.StatusOK, "[+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n")
 	w.awaitHealth("/livez?verbose", http.StatusOK, "[+]ping ok\n[+]leaderElection ok\nlivez check passed\n")
 	w.awaitHealth("/healthz", http.StatusOK, "ok")
