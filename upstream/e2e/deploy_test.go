@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -253,10 +254,17 @@ func answers(url string) (bool, error) {
 	return true, err
 }
 
+// freePort returns a port on which nobody listens. It is none of those that the system gives to whoever asks for any, so that nobody gets
+// it before it is used.
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	for range 100 {
+		port := 20_000 + rand.IntN(10_000)
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			require.NoError(t, listener.Close())
+			return port
+		}
+	}
+	require.Fail(t, "no port is free")
+	return 0
 }
