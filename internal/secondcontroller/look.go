@@ -1,6 +1,7 @@
 package secondcontroller
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -105,14 +106,24 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 			continue
 		}
 		for _, entry := range entries {
-			if entry.Manager == managerName && entry.Subresource == "status" && entry.Time != nil && now.Sub(entry.Time.Time) < recently {
-				return Evidence{Present, fmt.Sprintf("kube-controller-manager wrote the status of the namespace %s, which is being deleted, at %s",
-					namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST"))}
+			if reportsDeletion(entry) && entry.Time != nil && now.Sub(entry.Time.Time) < recently {
+				return Evidence{Present, fmt.Sprintf("%s wrote the status of the namespace %s, which is being deleted, at %s",
+					entry.Manager, namespace.Name, entry.Time.UTC().Format(time.TimeOnly+" MST"))}
 			}
 		}
 	}
 	return Evidence{}
 }
+
+// reportsDeletion tells whether the entry is of another namespace controller: nobody else writes these conditions. Its name
+// is kube-controller-manager's, or that of the program it is part of (k3s, kubelite).
+func reportsDeletion(entry api.ManagedFieldsEntry) bool {
+	return entry.Subresource == "status" && entry.Manager != ownManager &&
+		bytes.Contains(entry.FieldsV1, []byte(api.NamespaceContentRemaining))
+}
+
+// ownManager is how the API server calls this program: its user agent, up to the slash.
+const ownManager = "orrery"
 
 // lease looks whether kube-controller-manager is alive. It asks for a list, which needs no right that the work does not need.
 func (l looker) lease(ctx context.Context) Evidence {

@@ -126,7 +126,8 @@ func (c *cluster) terminating(name string) {
 func (c *cluster) report(name, manager string) {
 	c.t.Helper()
 	c.reports[name] = object{"manager": manager, "operation": "Update", "apiVersion": "v1", "subresource": "status",
-		"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": object{}}
+		"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1",
+		"fieldsV1": object{"f:status": object{"f:conditions": object{`k:{"type":"NamespaceContentRemaining"}`: object{".": object{}}}}}}
 	c.do("PATCH", "/api/v1/namespaces/"+name+"/status", object{"status": object{"conditions": []any{object{
 		"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain", "message": "x",
 		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
@@ -179,7 +180,11 @@ func TestWhatAClusterShows(t *testing.T) {
 			c.report("going", "kube-controller-manager")
 			time.Sleep(10 * time.Second)
 		}, secondcontroller.Present, "the status of the namespace going"},
-		{"a status of somebody else", func(c *cluster) {
+		{"a status of a program that has kube-controller-manager in it", func(c *cluster) {
+			c.terminating("going")
+			c.report("going", "k3s")
+		}, secondcontroller.Present, "k3s wrote the status of the namespace going"},
+		{"a status of this program", func(c *cluster) {
 			c.terminating("going")
 			c.report("going", "orrery")
 		}, secondcontroller.Unknown, ""},
