@@ -1,6 +1,10 @@
 package queue
 
-import "time"
+import (
+	"time"
+
+	"orrery/internal/hooks"
+)
 
 // Trace is a set of callbacks for what happens in a queue, in the manner of
 // net/http/httptrace. Every field may be nil; none may be changed once a queue
@@ -121,61 +125,23 @@ func call2[A, B any](f func(A, B), a A, b B) {
 // JoinTraces returns a trace that calls the callbacks of all traces, in the
 // order of the arguments. Arguments may be nil; the result is nil if all are.
 func JoinTraces[K comparable](traces ...*Trace[K]) *Trace[K] {
-	var joined *Trace[K]
-	for _, t := range traces {
-		switch {
-		case t == nil:
-		case joined == nil:
-			joined = t
-		default:
-			joined = joined.and(t)
-		}
-	}
-	return joined
+	return hooks.Traces((*Trace[K]).and, traces...)
 }
 
 func (t *Trace[K]) and(u *Trace[K]) *Trace[K] {
 	return &Trace[K]{
-		Added:         join(t.Added, u.Added),
-		Coalesced:     join(t.Coalesced, u.Coalesced),
-		Refused:       join(t.Refused, u.Refused),
-		Held:          join2(t.Held, u.Held),
-		Delayed:       join2(t.Delayed, u.Delayed),
-		DelayCanceled: join(t.DelayCanceled, u.DelayCanceled),
-		DelayEnded:    join2(t.DelayEnded, u.DelayEnded),
-		Got:           join2(t.Got, u.Got),
-		Done:          join2(t.Done, u.Done),
-		DoneUnknown:   join(t.DoneUnknown, u.DoneUnknown),
-		Retried:       join3(t.Retried, u.Retried),
-		Forgotten:     join(t.Forgotten, u.Forgotten),
-		ShuttingDown:  join2(t.ShuttingDown, u.ShuttingDown),
+		Added:         hooks.Join(t.Added, u.Added),
+		Coalesced:     hooks.Join(t.Coalesced, u.Coalesced),
+		Refused:       hooks.Join(t.Refused, u.Refused),
+		Held:          hooks.Join2(t.Held, u.Held),
+		Delayed:       hooks.Join2(t.Delayed, u.Delayed),
+		DelayCanceled: hooks.Join(t.DelayCanceled, u.DelayCanceled),
+		DelayEnded:    hooks.Join2(t.DelayEnded, u.DelayEnded),
+		Got:           hooks.Join2(t.Got, u.Got),
+		Done:          hooks.Join2(t.Done, u.Done),
+		DoneUnknown:   hooks.Join(t.DoneUnknown, u.DoneUnknown),
+		Retried:       hooks.Join3(t.Retried, u.Retried),
+		Forgotten:     hooks.Join(t.Forgotten, u.Forgotten),
+		ShuttingDown:  hooks.Join2(t.ShuttingDown, u.ShuttingDown),
 	}
-}
-
-func join[A any](f, g func(A)) func(A) {
-	if f == nil || g == nil {
-		return either(f, g, f == nil)
-	}
-	return func(a A) { f(a); g(a) }
-}
-
-func join2[A, B any](f, g func(A, B)) func(A, B) {
-	if f == nil || g == nil {
-		return either(f, g, f == nil)
-	}
-	return func(a A, b B) { f(a, b); g(a, b) }
-}
-
-func join3[A, B, C any](f, g func(A, B, C)) func(A, B, C) {
-	if f == nil || g == nil {
-		return either(f, g, f == nil)
-	}
-	return func(a A, b B, c C) { f(a, b, c); g(a, b, c) }
-}
-
-func either[F any](f, g F, second bool) F {
-	if second {
-		return g
-	}
-	return f
 }

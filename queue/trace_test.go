@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/hooks/hookstest"
 	"orrery/queue"
 	"orrery/queue/queuetest"
 )
@@ -261,6 +262,7 @@ func TestSeqIsTheOrder(t *testing.T) {
 }
 
 func TestJoinTraces(t *testing.T) {
+	hookstest.Run(t, queue.JoinTraces[string])
 	assert.Nil(t, queue.JoinTraces[string]())
 	assert.Nil(t, queue.JoinTraces[string](nil, nil))
 	only := &queue.Trace[string]{}

@@ -1,72 +1,10 @@
 package restclient_test
 
 import (
-	"reflect"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-
+	"orrery/internal/hooks/hookstest"
 	"orrery/restclient"
 )
 
-// markedTrace is a trace whose every hook tells who was called and with what.
-func markedTrace(tell func(args []reflect.Value)) *restclient.Trace {
-	trace := &restclient.Trace{}
-	hooks := reflect.ValueOf(trace).Elem()
-	for i := range hooks.NumField() {
-		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
-			tell(args)
-			return nil
-		}))
-	}
-	return trace
-}
-
-// Every hook there is gets through: one that is added to Trace and forgotten in JoinTraces fails here.
-func TestJoinTraces(t *testing.T) {
-	var told []string
-	var seen [][]reflect.Value
-	mark := func(who string) *restclient.Trace {
-		return markedTrace(func(args []reflect.Value) {
-			told = append(told, who)
-			seen = append(seen, args)
-		})
-	}
-	first, second, third := mark("first"), mark("second"), mark("third")
-
-	assert.Nil(t, restclient.JoinTraces())
-	assert.Nil(t, restclient.JoinTraces(nil, nil))
-	assert.Same(t, first, restclient.JoinTraces(nil, first, nil))
-
-	for name, c := range map[string]struct {
-		joined *restclient.Trace
-		want   []string
-	}{
-		"all set":    {restclient.JoinTraces(first, nil, second, third), []string{"first", "second", "third"}},
-		"unset, set": {restclient.JoinTraces(&restclient.Trace{}, second), []string{"second"}},
-		"set, unset": {restclient.JoinTraces(first, &restclient.Trace{}), []string{"first"}},
-		"both unset": {restclient.JoinTraces(&restclient.Trace{}, &restclient.Trace{}), nil},
-	} {
-		hooks := reflect.ValueOf(c.joined).Elem()
-		for i := range hooks.NumField() {
-			told, seen = nil, nil
-			hook, field := hooks.Field(i), hooks.Type().Field(i)
-			if c.want == nil {
-				assert.True(t, hook.IsNil(), "%s: %s", name, field.Name)
-				continue
-			}
-			if !assert.False(t, hook.IsNil(), "%s: %s is forgotten", name, field.Name) {
-				continue
-			}
-			args := make([]reflect.Value, field.Type.NumIn())
-			for j := range args {
-				args[j] = reflect.New(field.Type.In(j)).Elem()
-			}
-			hook.Call(args)
-			assert.Equal(t, c.want, told, "%s: %s", name, field.Name)
-			for _, got := range seen {
-				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
-			}
-		}
-	}
-}
+func TestJoinTraces(t *testing.T) { hookstest.Run(t, restclient.JoinTraces) }

@@ -1,72 +1,10 @@
 package reflector_test
 
 import (
-	"reflect"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-
 	"orrery/informer/reflector"
+	"orrery/internal/hooks/hookstest"
 )
 
-// markedTrace is a trace whose every hook tells who was called and with what.
-func markedTrace(tell func(args []reflect.Value)) *reflector.Trace {
-	trace := &reflector.Trace{}
-	hooks := reflect.ValueOf(trace).Elem()
-	for i := range hooks.NumField() {
-		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
-			tell(args)
-			return nil
-		}))
-	}
-	return trace
-}
-
-// Every hook there is gets through: one that is added to Trace and forgotten in JoinTraces fails here.
-func TestJoinTraces(t *testing.T) {
-	var told []string
-	var seen [][]reflect.Value
-	mark := func(who string) *reflector.Trace {
-		return markedTrace(func(args []reflect.Value) {
-			told = append(told, who)
-			seen = append(seen, args)
-		})
-	}
-	first, second, third := mark("first"), mark("second"), mark("third")
-
-	assert.Nil(t, reflector.JoinTraces())
-	assert.Nil(t, reflector.JoinTraces(nil, nil))
-	assert.Same(t, first, reflector.JoinTraces(nil, first, nil))
-
-	for name, c := range map[string]struct {
-		joined *reflector.Trace
-		want   []string
-	}{
-		"all set":    {reflector.JoinTraces(first, nil, second, third), []string{"first", "second", "third"}},
-		"unset, set": {reflector.JoinTraces(&reflector.Trace{}, second), []string{"second"}},
-		"set, unset": {reflector.JoinTraces(first, &reflector.Trace{}), []string{"first"}},
-		"both unset": {reflector.JoinTraces(&reflector.Trace{}, &reflector.Trace{}), nil},
-	} {
-		hooks := reflect.ValueOf(c.joined).Elem()
-		for i := range hooks.NumField() {
-			told, seen = nil, nil
-			hook, field := hooks.Field(i), hooks.Type().Field(i)
-			if c.want == nil {
-				assert.True(t, hook.IsNil(), "%s: %s", name, field.Name)
-				continue
-			}
-			if !assert.False(t, hook.IsNil(), "%s: %s is forgotten", name, field.Name) {
-				continue
-			}
-			args := make([]reflect.Value, field.Type.NumIn())
-			for j := range args {
-				args[j] = reflect.New(field.Type.In(j)).Elem()
-			}
-			hook.Call(args)
-			assert.Equal(t, c.want, told, "%s: %s", name, field.Name)
-			for _, got := range seen {
-				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
-			}
-		}
-	}
-}
+func TestJoinTraces(t *testing.T) { hookstest.Run(t, reflector.JoinTraces) }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/hooks/hookstest"
 )
 
 // wire is a connection that counts what is written, and can be closed hard.
@@ -191,6 +193,7 @@ func TestJoinedTracesHearEverything(t *testing.T) {
 			WatchFailed: func(error, bool) { heard = append(heard, name+"watch") },
 		}
 	}
+	hookstest.Run(t, JoinTraces)
 	for _, joined := range []*Trace{JoinTraces(trace("1"), trace("2")), JoinTraces(nil, &Trace{})} {
 		joined.acquired(Term{})
 		joined.renewed(0)

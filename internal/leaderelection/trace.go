@@ -1,6 +1,10 @@
 package leaderelection
 
-import "time"
+import (
+	"time"
+
+	"orrery/internal/hooks"
+)
 
 // Trace is a set of hooks that are called as the election goes on, in the manner of httptrace.ClientTrace. Any of them may
 // be nil, and so may the pointer. They run on the goroutine of [Elector.Run], NewLeader and WatchFailed also on that of the
@@ -72,16 +76,21 @@ func (t *Trace) watchFailed(err error, forbidden bool) {
 	}
 }
 
-// JoinTraces returns a trace that calls the hooks of both, in this order.
-func JoinTraces(first, second *Trace) *Trace {
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
+// the result is nil if all are, and the argument itself if there is but one.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
 	return &Trace{
-		Acquired:    func(term Term) { first.acquired(term); second.acquired(term) },
-		Renewed:     func(took time.Duration) { first.renewed(took); second.renewed(took) },
-		SlowPath:    func() { first.slowPath(); second.slowPath() },
-		Failed:      func(err error, leading bool) { first.failed(err, leading); second.failed(err, leading) },
-		Lost:        func(err error) { first.lost(err); second.lost(err) },
-		Released:    func(err error) { first.released(err); second.released(err) },
-		NewLeader:   func(identity string) { first.newLeader(identity); second.newLeader(identity) },
-		WatchFailed: func(err error, forbidden bool) { first.watchFailed(err, forbidden); second.watchFailed(err, forbidden) },
+		Acquired:    hooks.Join(t.Acquired, u.Acquired),
+		Renewed:     hooks.Join(t.Renewed, u.Renewed),
+		SlowPath:    hooks.Join0(t.SlowPath, u.SlowPath),
+		Failed:      hooks.Join2(t.Failed, u.Failed),
+		Lost:        hooks.Join(t.Lost, u.Lost),
+		Released:    hooks.Join(t.Released, u.Released),
+		NewLeader:   hooks.Join(t.NewLeader, u.NewLeader),
+		WatchFailed: hooks.Join2(t.WatchFailed, u.WatchFailed),
 	}
 }

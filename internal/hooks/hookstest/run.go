@@ -1,0 +1,72 @@
+// Package hookstest tests functions that join traces.
+package hookstest
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// marked is a trace whose every hook tells that it was called and with what.
+func marked[T any](tell func(args []reflect.Value)) *T {
+	trace := new(T)
+	hooks := reflect.ValueOf(trace).Elem()
+	for i := range hooks.NumField() {
+		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
+			tell(args)
+			return args[:hooks.Field(i).Type().NumOut()] // one that returns something returns what it gets
+		}))
+	}
+	return trace
+}
+
+// Run tests a JoinTraces. Every hook there is gets through: one that is added to the trace and forgotten when traces are joined fails
+// here.
+func Run[T any](t *testing.T, join func(...*T) *T) {
+	var told []string
+	var seen [][]reflect.Value
+	mark := func(who string) *T {
+		return marked[T](func(args []reflect.Value) {
+			told = append(told, who)
+			seen = append(seen, args)
+		})
+	}
+	first, second, third := mark("first"), mark("second"), mark("third")
+
+	assert.Nil(t, join())
+	assert.Nil(t, join(nil, nil))
+	assert.Same(t, first, join(nil, first, nil))
+
+	for name, c := range map[string]struct {
+		joined *T
+		want   []string
+	}{
+		"all set":    {join(first, nil, second, third), []string{"first", "second", "third"}},
+		"unset, set": {join(new(T), second), []string{"second"}},
+		"set, unset": {join(first, new(T)), []string{"first"}},
+		"both unset": {join(new(T), new(T)), nil},
+	} {
+		hooks := reflect.ValueOf(c.joined).Elem()
+		for i := range hooks.NumField() {
+			told, seen = nil, nil
+			hook, field := hooks.Field(i), hooks.Type().Field(i)
+			if c.want == nil {
+				assert.True(t, hook.IsNil(), "%s: %s", name, field.Name)
+				continue
+			}
+			if !assert.False(t, hook.IsNil(), "%s: %s is forgotten", name, field.Name) {
+				continue
+			}
+			args := make([]reflect.Value, field.Type.NumIn())
+			for j := range args {
+				args[j] = reflect.New(field.Type.In(j)).Elem()
+			}
+			hook.Call(args)
+			assert.Equal(t, c.want, told, "%s: %s", name, field.Name)
+			for _, got := range seen {
+				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
+			}
+		}
+	}
+}
