@@ -141,6 +141,12 @@ func TestTypeIsRemoved(t *testing.T) {
 	})
 }
 
+// wake has controllers look at a namespace again, as they do whenever it changes.
+func (tr *trial) wake(name string) {
+	tr.t.Helper()
+	tr.patchNamespace(name, `{"metadata":{"annotations":{"e2e.orrery/woken":"yes"}}}`)
+}
+
 func (tr *trial) patchNamespace(name, patch string) {
 	tr.t.Helper()
 	_, err := tr.client.CoreV1().Namespaces().Patch(tr.ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})

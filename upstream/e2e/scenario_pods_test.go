@@ -22,13 +22,16 @@ func TestPodsGoFirst(t *testing.T) {
 	t.Parallel()
 	tryEach(t, onSharedCluster, func(tr *trial) {
 		tr.createPodNamespace("pods-first")
-		tr.holdPod("pods-first", "slow", 30)
+		// The original calls a pod's time up by the age of the namespace's deletion. That must not be reached before its
+		// first pass, on no machine; and because it then comes back after half of that time, it is woken.
+		tr.holdPod("pods-first", "slow", 3600)
 		left := tr.watchDepartures("pods-first", pods, networkPolicies, configMaps)
 
 		tr.deleteNamespace("pods-first")
 		tr.awaitConditions("pods-first")
 		tr.noteNamespace("while a pod ends", "pods-first")
 		tr.endPod("pods-first", "slow")
+		tr.wake("pods-first")
 		tr.awaitGone("pods-first")
 		tr.noteOrder(left, "pods/slow", "networkpolicies/isolation")
 		tr.noteOrder(left, "pods/slow", "configmaps/configuration")
