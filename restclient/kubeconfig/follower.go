@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ type follower struct {
 
 	mu          sync.Mutex // guards what follows, and is held while files are read
 	checked     time.Time
-	sum         [sha256.Size]byte // of the files, when they were read last
+	sum         [sha256.Size]byte // of the files, before they were read last
 	user        *User
 	credentials restclient.Credentials
 	authority   []byte
@@ -39,11 +38,10 @@ type follower struct {
 }
 
 // follow makes a configuration that was just loaded follow its files.
-func follow(cfg *restclient.Config, l *loader, searched []string) error {
-	f := &follower{opts: l.opts, chosen: l.opts.Context != "", searched: searched, checked: time.Now()}
+func follow(cfg *restclient.Config, l *loader, files searched) error {
+	f := &follower{opts: l.opts, chosen: l.opts.Context != "", searched: files.paths, sum: files.sum, checked: time.Now()}
 	f.opts.Context = l.info.Context
 	f.user, f.credentials = l.user, cfg.Credentials
-	f.sum = f.sumOfFiles()
 	place, err := l.place()
 	if err != nil {
 		return err
@@ -112,12 +110,11 @@ func (f *follower) lookLocked() {
 		return
 	}
 	f.checked = time.Now()
-	sum := f.sumOfFiles()
-	if sum == f.sum {
+	if sumOfFiles(f.searched) == f.sum {
 		return
 	}
 	info := &Info{Namespace: "default"}
-	cfg, _, err := find(f.opts, info)
+	cfg, files, err := find(f.opts, info)
 	if err == nil {
 		var l *loader
 		if l, err = cfg.resolve(f.opts, info); err == nil {
@@ -128,7 +125,7 @@ func (f *follower) lookLocked() {
 		f.tellLocked(Unusable, fmt.Sprintf("%v; what was read before is used", err))
 		return
 	}
-	f.sum = sum
+	f.sum = files.sum
 	if cfg.CurrentContext != f.opts.Context && !f.chosen {
 		f.tellLocked(NotFollowed, fmt.Sprintf("the current-context is another one now (%q); the context %q is used until the next start",
 			cfg.CurrentContext, f.opts.Context))
@@ -193,15 +190,4 @@ func (f *follower) tellLocked(kind ChangeKind, text string) {
 	}
 	f.told = change
 	f.opts.Changed(change)
-}
-
-// sumOfFiles is different when the files are. Those that cannot be read count as empty.
-func (f *follower) sumOfFiles() [sha256.Size]byte {
-	h := sha256.New()
-	for _, path := range f.searched {
-		data, _ := os.ReadFile(path)
-		fmt.Fprintf(h, "%d\n", len(data))
-		h.Write(data)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }

@@ -67,7 +67,12 @@ func (f *followed) load(opts Options) {
 	opts.Changed = func(c Change) { f.changes = append(f.changes, c) }
 	cfg, _, err := Load(opts)
 	require.NoError(f.t, err)
+	f.connect(cfg)
+}
+
+func (f *followed) connect(cfg restclient.Config) {
 	cfg.Dial, cfg.QPS = f.server.Dial, -1
+	var err error
 	f.client, err = restclient.New(cfg)
 	require.NoError(f.t, err)
 	f.t.Cleanup(f.client.Close)
@@ -121,6 +126,33 @@ func TestARenewedTokenIsUsed(t *testing.T) {
 		assert.Len(t, f.told(), 2)
 		assert.NotContains(t, fmt.Sprintf("%v %+v %#v", f.client.Config(), f.client.Config().Credentials, f.client.Config().Credentials), "three")
 	})
+}
+
+// What is written between the reading of a file and the first look at it is seen at that look. It would be lost for ever if
+// the look compared the file with what it was after the reading.
+func TestAChangeWhileTheFileIsBeingLoadedIsNotLost(t *testing.T) {
+	for _, searched := range []string{"by path", "by KUBECONFIG"} {
+		t.Run(searched, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFollowed(t, withToken("one"), nil)
+				opts := Options{Path: f.path, Changed: func(c Change) { f.changes = append(f.changes, c) }}
+				if searched != "by path" {
+					opts.Path, opts.Getenv = "", func(string) string { return f.path }
+				}
+				info := &Info{}
+				cfg, files, err := find(opts, info)
+				require.NoError(t, err)
+				f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+				loaded, err := cfg.load(opts, info, files)
+				require.NoError(t, err)
+				f.connect(loaded)
+				f.hears(" Bearer one")
+				time.Sleep(followPeriod)
+				f.hears(" Bearer two")
+				assert.Len(t, f.told(), 1)
+			})
+		})
+	}
 }
 
 func issue(t *testing.T, a *restclienttest.Authority, name string) User {

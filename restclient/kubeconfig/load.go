@@ -79,12 +79,12 @@ func (i *Info) warn(kind WarningKind, text string) {
 // the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
-	cfg, searched, err := find(opts, info)
+	cfg, files, err := find(opts, info)
 	if err != nil {
 		return restclient.Config{}, info, err
 	}
 	if !cfg.isEmpty() {
-		loaded, err := cfg.load(opts, info, searched)
+		loaded, err := cfg.load(opts, info, files)
 		return loaded, info, err
 	}
 	switch {
@@ -92,36 +92,35 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another one"}
 	case opts.Context != "":
 		info.Context = opts.Context
-		err = &ContextError{Name: opts.Context, Files: searched}
+		err = &ContextError{Name: opts.Context, Files: files.paths}
 	case inCluster(opts):
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
-		err = &NoConfigError{Searched: searched}
+		err = &NoConfigError{Searched: files.paths}
 	}
 	return restclient.Config{}, info, err
 }
 
 // find reads the files that count.
-func find(opts Options, info *Info) (cfg *Config, searched []string, err error) {
+func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
 	if opts.Path != "" {
-		cfg, err := ReadFile(opts.Path)
-		if err != nil {
-			return nil, nil, err
+		files = opts.search([]string{opts.Path})
+		if cfg, err = ReadFile(opts.Path); err == nil {
+			info.Files = files.paths
 		}
-		info.Files = []string{opts.Path}
-		return cfg, []string{opts.Path}, nil
+		return cfg, files, err
 	}
 	fromEnv := listOf(opts.getenv("KUBECONFIG"))
-	searched = fromEnv
+	files = opts.search(fromEnv)
 	if len(fromEnv) == 0 {
-		searched = opts.homeFile()
+		files = opts.search(opts.homeFile())
 	}
-	cfg, info.Files, err = readList(searched)
+	cfg, info.Files, err = readList(files.paths)
 	if len(fromEnv) > 0 && len(info.Files) == 0 && err == nil {
 		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
 	}
-	return cfg, searched, err
+	return cfg, files, err
 }
 
 func (opts *Options) getenv(name string) string {
@@ -143,14 +142,14 @@ func (opts *Options) homeFile() []string {
 }
 
 // load picks the context and translates its cluster and user.
-func (cfg *Config) load(opts Options, info *Info, searched []string) (restclient.Config, error) {
+func (cfg *Config) load(opts Options, info *Info, files searched) (restclient.Config, error) {
 	l, err := cfg.resolve(opts, info)
 	if err != nil {
 		return restclient.Config{}, err
 	}
 	loaded, err := l.load()
 	if err == nil && opts.Changed != nil {
-		err = follow(&loaded, l, searched)
+		err = follow(&loaded, l, files)
 	}
 	return loaded, err
 }
