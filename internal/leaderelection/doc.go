@@ -67,7 +67,9 @@
 //
 // # Failure
 //
-// An attempt that fails is repeated after the retry period, for ever by those who stand by, until the deadline by the leader. An
+// An attempt that fails is repeated, for ever by those who stand by, until the deadline by the leader: by them a retry period with
+// jitter after its end, by the leader a retry period after its beginning, which is at once if it took longer. So a leader keeps
+// its Lease on a server that takes up to half the deadline for an answer. An
 // attempt that gets no answer has the connection replaced, since it may be half-open. If the very first answer
 // says that this user may not take part, Run ends with an [*AccessError]: nothing else would ever be heard of it. A lease that
 // is lost ends Run with a [*LostError], and should end the process: a new one begins with clean hands.

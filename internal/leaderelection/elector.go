@@ -159,7 +159,8 @@ func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) er
 	return nil
 }
 
-// renewWhile renews every period, and at once when something has happened to the Lease, until the context ends.
+// renewWhile renews every period, and at once when something has happened to the Lease, until the context ends. The period counts
+// from the beginning of an attempt: with a pause after each a leader would run out of time on a slow server whose answers it gets.
 func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
 	timer := time.NewTimer(e.config.Timing.RetryPeriod)
 	defer timer.Stop()
@@ -170,10 +171,11 @@ func (e *Elector) renewWhile(ctx context.Context, hold *hold) {
 		case <-timer.C:
 		case <-e.poked:
 		}
+		began := e.clock.now()
 		if ctx.Err() == nil {
 			e.renew(ctx, hold)
 		}
-		timer.Reset(e.config.Timing.RetryPeriod)
+		timer.Reset(e.config.Timing.RetryPeriod - e.since(began))
 	}
 }
 

@@ -43,6 +43,7 @@ type actor struct {
 	giving      bool          // told to end: the Lease is given back, and nothing else is done
 	deadline    time.Duration // of the work, by its clock
 	attempt     int           // of those before nothing is listened to any more
+	began       time.Duration // the attempt, by its clock
 	generation  int           // counts its processes
 }
 
@@ -213,6 +214,7 @@ func (a *actor) try() {
 		return
 	}
 	a.attempt++
+	a.began = a.local()
 	if a.working && !a.alive() {
 		a.lose()
 		return
@@ -258,7 +260,7 @@ func (a *actor) answered(r request, kind replyKind, lease *api.Lease, sent time.
 		return
 	case a.c.leading:
 		a.work()
-		a.wait(a.c.timing.RetryPeriod, a.tryUnless(a.attempt))
+		a.wait(max(a.began+a.c.timing.RetryPeriod-a.local(), 0), a.tryUnless(a.attempt))
 		return
 	}
 	pause := a.world.upTo(2*time.Second) + 2*time.Second
