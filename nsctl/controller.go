@@ -254,7 +254,8 @@ func (c *Controller) worker(ctx context.Context) {
 }
 
 // sync makes one pass and decides when the next one is due. Done comes last, also when a hook panics: otherwise the
-// namespace would stay in hand, and out of everybody's reach, for ever.
+// namespace would stay in hand, and out of everybody's reach, for ever. The next pass is planned before hooks are told how
+// this one ended, for the same reason.
 func (c *Controller) sync(ctx context.Context, name string) {
 	defer c.queue.Done(name)
 	if c.tooEarly(name) {
@@ -266,6 +267,9 @@ func (c *Controller) sync(ctx context.Context, name string) {
 
 	err := c.guardedPass(ctx, name)
 	c.requeue(name, err)
+	if panicked, ok := errors.AsType[*PanicError](err); ok {
+		c.trace.passPanicked(name, panicked)
+	}
 	c.trace.passDone(name, time.Since(started), c.queue.NumRequeues(name), err)
 }
 

@@ -493,6 +493,39 @@ func TestATypeThatHasGoneRefreshesDiscovery(t *testing.T) {
 	})
 }
 
+// What was forgiven is told to nobody as an error: neither a log nor a metric may show a failure that the pass did not have.
+func TestATypeThatHasGoneIsToldAsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.types["gone.example/v1"] = []string{"ghosts"}
+		c.addNamespace("ns", true, "kubernetes")
+		c.refuse(func(r *http.Request) *api.Status {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/secrets"):
+				return status(403, api.ReasonForbidden, "no")
+			case strings.HasSuffix(r.URL.Path, "/ghosts"):
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.types, "gone.example/v1")
+			}
+			return nil
+		})
+		var mu sync.Mutex
+		told := map[string]error{}
+		trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			assert.NotContains(t, told, resource.Resource, "each type is told of once")
+			told[resource.Resource] = err
+		}}
+		require.Error(t, newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+		assert.Len(t, told, 31)
+		require.Contains(t, told, "ghosts")
+		assert.NoError(t, told["ghosts"])
+		assert.True(t, api.IsForbidden(told["secrets"]))
+	})
+}
+
 // "Not found" from a server that lists the type, as one says that has not learnt of a type yet, does not prove that
 // there is nothing. The original finalizes.
 func TestATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {

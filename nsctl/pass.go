@@ -124,12 +124,18 @@ func (p *pass) emptyAll(ctx context.Context, resources []deletableResource) {
 	defer p.trace.phase(p.namespace.Name, PhaseContent)()
 	lefts := make([]remains, len(resources))
 	errs := make([]error, len(resources))
+	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not told before
 	sideBySide(len(resources), p.concurrency, func(i int) {
 		lefts[i], errs[i] = p.emptyCollection(ctx, resources[i], p.namespace.Name)
-		p.trace.typeDeleted(p.namespace.Name, resources[i].gvr, lefts[i].items, errs[i])
+		if undecided[i] = notServed(errs[i]); !undecided[i] {
+			p.trace.typeDeleted(p.namespace.Name, resources[i].gvr, lefts[i].items, errs[i])
+		}
 	})
 	p.forgiveVanished(ctx, resources, errs)
 	for i, resource := range resources {
+		if undecided[i] {
+			p.trace.typeDeleted(p.namespace.Name, resource.gvr, lefts[i].items, errs[i])
+		}
 		p.found.add(resource.gvr, lefts[i], errs[i])
 		p.estimate = max(p.estimate, lefts[i].estimate)
 	}

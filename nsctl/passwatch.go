@@ -3,6 +3,8 @@ package nsctl
 import (
 	"sync"
 	"time"
+
+	"orrery/wait"
 )
 
 // passWatch tells when a pass takes long, and again each time that has doubled. A nil one does nothing.
@@ -36,9 +38,11 @@ func (w *passWatch) look() {
 	if w.over {
 		return
 	}
-	w.tell(w.mark)
-	w.timer.Reset(w.mark) // as long again: then it has doubled
+	running := w.mark
+	w.timer.Reset(running) // as long again: then it has doubled
 	w.mark *= 2
+	defer wait.HandleCrash() // on this goroutine nobody else would keep a fault of the hook from ending the process
+	w.tell(running)
 }
 
 // end returns when nothing is being told any more.

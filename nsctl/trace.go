@@ -25,7 +25,8 @@ type Trace struct {
 	// Surveyed: all namespaces were asked at once which of these types they hold; so many of them could be seen as a
 	// whole. It happens when several passes are under way; the context is that of the one which asked for all.
 	Surveyed func(ctx context.Context, types, seen int, took time.Duration)
-	// TypeDeleted: one type was told to go; remaining is what is still there. Called from several goroutines.
+	// TypeDeleted: one type was told to go; remaining is what is still there. err is what the pass fails with: a type that was
+	// not found because it does not exist any more is no error. Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what a real one would delete.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, items int, err error)
@@ -40,7 +41,7 @@ type Trace struct {
 	// PhaseDone: a part of the deletion is over, see [Phase].
 	PhaseDone func(namespace string, phase Phase, took time.Duration)
 	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; so many namespaces wait for a
-	// worker meanwhile. Called on a goroutine of its own.
+	// worker meanwhile. Called on a goroutine of its own; a panic goes to wait.HandleCrash.
 	PassStuck func(namespace string, running time.Duration, waiting int)
 	// PassPanicked: a pass panicked. It counts as failed, see [PanicError], and is repeated as any other.
 	PassPanicked func(namespace string, err *PanicError)

@@ -2,7 +2,6 @@ package nsctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -11,8 +10,9 @@ import (
 // context.Canceled.
 var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to finish was over: %w", context.Canceled)
 
-// ErrPassTimeout is what a pass ends with that took longer than Config.PassTimeout. It is a context.DeadlineExceeded.
-var ErrPassTimeout = fmt.Errorf("the pass has not ended in time, some request is not answered: %w", context.DeadlineExceeded)
+// ErrPassTimeout is what a pass ends with that took longer than Config.PassTimeout: some request was not answered, or there
+// was more to do than fits into that time. It is a context.DeadlineExceeded.
+var ErrPassTimeout = fmt.Errorf("the pass took longer than it may, the next one goes on with what is left: %w", context.DeadlineExceeded)
 
 // tooEarly postpones a pass until the grace period of the namespace is over. It is called for so early if something was
 // planned for a namespace of that name that has gone meanwhile: its retry would look at the new one while there are
@@ -40,9 +40,6 @@ func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
 	defer c.watchPass(name).end()
 	if panicked := c.caughtPass(ctx, name, &err); panicked != nil {
 		err = panicked
-	}
-	if panicked, ok := errors.AsType[*PanicError](err); ok {
-		c.trace.passPanicked(name, panicked)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // passLog notes what the hooks tell of passes.
@@ -255,6 +256,47 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 				log.note(func() { log.stuck = nil })
 				time.Sleep(time.Hour)
 				log.note(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
+			})
+		})
+	}
+}
+
+// Hooks have faults, too. One that is called beside the pass, on the goroutine of a timer or when the pass is over, must
+// end neither the process nor the retries of the namespace.
+func TestHooksBesideThePassThatPanic(t *testing.T) {
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+	var told atomic.Int32
+	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { told.Add(1) })()
+	tests := map[string]struct {
+		block time.Duration
+		spoil func(*nsctl.Trace)
+	}{
+		"PassStuck":    {block: 5 * time.Minute, spoil: func(t *nsctl.Trace) { t.PassStuck = func(string, time.Duration, int) { panicHere("stuck") } }},
+		"PassPanicked": {spoil: func(t *nsctl.Trace) { t.PassPanicked = func(string, *nsctl.PanicError) { panicHere("panicked") } }},
+		"PassDone":     {spoil: func(t *nsctl.Trace) { t.PassDone = func(string, time.Duration, int, error) { panicHere("done") } }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told.Store(0)
+				c := newCluster()
+				c.addNamespace("unlucky", true, "kubernetes")
+				f := &flawed{get: func(context.Context, string) {
+					time.Sleep(test.block)
+					if test.block == 0 {
+						panicHere("a fault in the program")
+					}
+				}}
+				r, _ := startFlawed(t, c, f, func(config *nsctl.Config) {
+					config.ResyncPeriod = 24 * time.Hour
+					test.spoil(config.Trace)
+				})
+				time.Sleep(10 * time.Minute)
+				assert.Greater(t, told.Load(), int32(1), "and is told of again")
+				f.healed.Store(true)
+				time.Sleep(10 * time.Minute)
+				assert.Nil(t, c.namespace("unlucky"), "the namespace is tried again")
+				r.stop()
 			})
 		})
 	}

@@ -30,7 +30,10 @@ type muteKey struct {
 }
 
 // record decides what becomes of an Event and has it sent. end ends what is under way.
+//
+// A hook that panics must not end the recorder: the goroutine has nobody else to keep that.
 func (r *Recorder) record(end context.Context, n note) {
+	defer wait.HandleCrash()
 	if end.Err() != nil {
 		r.drop(n.ctx, n.event, DropStopped, nil)
 		return

@@ -27,7 +27,7 @@
 //
 // A server that forbids Events is asked again after ten minutes, and not before: who has not been given the right does
 // without. A server that cannot be reached is asked twelve times, ten seconds apart. An Event that exists already, or whose
-// namespace is being deleted, is let go.
+// namespace is being deleted, is let go. A hook that panics ends its Event, and goes to wait.HandleCrash.
 //
 // # Testing
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"orrery/internal/events"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 func TestAnEventSaysWhatHappenedToWhom(t *testing.T) {
@@ -227,6 +229,26 @@ func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
 		heal()
 		time.Sleep(30 * time.Second)
 		assert.Len(t, s.events("default"), 1)
+	})
+}
+
+// A hook that panics costs its Event at most, neither the recorder nor the process.
+func TestAHookThatPanicsDoesNotEndTheRecorder(t *testing.T) {
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+	var told atomic.Int32
+	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { told.Add(1) })()
+	inBubble(t, func(s *stage) {
+		recorder := events.Start(events.Config{Client: s.client, Component: "test", Trace: &events.Trace{
+			Recorded: func(context.Context, *api.Event) { panic("a fault") },
+		}})
+		for _, name := range []string{"blue", "red"} {
+			recorder.Event(context.Background(), about(name), api.EventNormal, "NamespaceDeleted", "Emptied.")
+			synctest.Wait()
+		}
+		recorder.Event(context.Background(), about("green"), api.EventNormal, "NamespaceDeleted", "Emptied.")
+		recorder.Stop(time.Minute)
+		assert.Len(t, s.events("default"), 3)
+		assert.Equal(t, int32(3), told.Load())
 	})
 }
 

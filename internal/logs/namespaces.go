@@ -117,7 +117,7 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 
 // passStuck is told by a goroutine of its own, of a pass that is under way.
 func (l *namespaceLog) passStuck(namespace string, running time.Duration, waiting int) {
-	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass takes long, some request is not answered")
+	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass takes long, a request is not answered or there is much to do")
 }
 
 func (l *namespaceLog) passPanicked(namespace string, err *nsctl.PanicError) {
