@@ -33,6 +33,7 @@ var events = []struct {
 	{3, (*fate).toggleStale},
 	{3, (*fate).toggleForbidden},
 	{4, (*fate).toggleType},
+	{8, (*fate).moveType},
 }
 
 // rage lets things happen until so many steps have been made.
@@ -230,3 +231,6 @@ func (f *fate) toggleType() {
 		maps.DeleteFunc(objects, func(key worldKey, _ *worldObject) bool { return key.gvr == gvr })
 	}
 }
+
+// moveType moves one to another version.
+func (f *fate) moveType() { f.moveLocked() }

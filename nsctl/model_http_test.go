@@ -131,23 +131,24 @@ func (s *worldServer) namespace(r *http.Request, path []string) (any, error) {
 func (s *worldServer) discovery(r *http.Request, core bool) (any, error) {
 	list := api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}}
 	err := s.do(r.Context(), "discover "+r.URL.Path, func() error {
-		groups := map[string][]api.APIResourceDiscovery{}
+		groups := map[api.GroupVersion][]api.APIResourceDiscovery{} // each has one version at a time
 		for gvr, t := range s.types {
-			groups[gvr.Group] = append(groups[gvr.Group], api.APIResourceDiscovery{
+			gv := api.GroupVersion{Group: gvr.Group, Version: gvr.Version}
+			groups[gv] = append(groups[gv], api.APIResourceDiscovery{
 				Resource: gvr.Resource, Scope: api.ScopeNamespaced, SingularResource: gvr.Resource, Verbs: t.verbs,
 				ResponseKind: &api.DiscoveryKind{Group: gvr.Group, Version: gvr.Version, Kind: gvr.Resource},
 			})
 		}
-		for group, resources := range groups {
-			if (group == "") != core {
+		for gv, resources := range groups {
+			if (gv.Group == "") != core {
 				continue
 			}
-			version := api.APIVersionDiscovery{Version: "v1", Freshness: api.FreshnessCurrent, Resources: resources}
-			if s.stale[group] {
+			version := api.APIVersionDiscovery{Version: gv.Version, Freshness: api.FreshnessCurrent, Resources: resources}
+			if s.stale[gv.Group] {
 				version.Freshness, version.Resources = api.FreshnessStale, nil
 			}
 			list.Items = append(list.Items, api.APIGroupDiscovery{
-				ObjectMeta: api.ObjectMeta{Name: group}, Versions: []api.APIVersionDiscovery{version},
+				ObjectMeta: api.ObjectMeta{Name: gv.Group}, Versions: []api.APIVersionDiscovery{version},
 			})
 		}
 		return nil

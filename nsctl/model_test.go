@@ -91,12 +91,45 @@ func (f flaw) PreferredNamespacedResources(ctx context.Context, notOlderThan tim
 	return f.discovery(lists, err)
 }
 
+// versionBound is a discovery that, asked once more whether a type still exists, knows it by its version.
+type versionBound struct {
+	nsctl.Discovery
+
+	mu       sync.Mutex // guards what follows
+	outdated bool
+	versions map[string]string // by group: as it was seen last
+}
+
+func (v *versionBound) Invalidate() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.outdated = true
+}
+
+func (v *versionBound) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+	lists, err := v.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	versions := map[string]string{}
+	still := slices.DeleteFunc(slices.Clone(lists), func(list *api.APIResourceList) bool {
+		gv, _ := api.ParseGroupVersion(list.GroupVersion)
+		versions[gv.Group] = gv.Version
+		return v.versions[gv.Group] != "" && v.versions[gv.Group] != gv.Version
+	})
+	if v.outdated {
+		v.outdated = false
+		return still, err
+	}
+	v.versions = versions
+	return lists, err
+}
+
 // The test of the test: each carelessness is found, within a few worlds.
 func TestTheModelFindsCarelessDeleters(t *testing.T) {
 	type heads = []*api.PartialObjectMetadata
 	tests := map[string]struct {
 		flaw   flaw
-		adjust func(*nsctl.Config)
+		adjust func(*nsctl.Config, *nsctl.DeleterConfig)
 	}{
 		"trusts a partial discovery": {flaw: flaw{discovery: func(lists []*api.APIResourceList, err error) ([]*api.APIResourceList, error) {
 			if len(lists) > 0 {
@@ -129,7 +162,10 @@ func TestTheModelFindsCarelessDeleters(t *testing.T) {
 			return holders, err == nil, err
 		}}},
 		"takes what was found for gone":                      {flaw: flaw{list: func(heads, error) (heads, error) { return nil, nil }}},
-		"does not wait for servers to learn of the deletion": {adjust: func(config *nsctl.Config) { config.GracePeriod = -1 }},
+		"does not wait for servers to learn of the deletion": {adjust: func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.GracePeriod = -1 }},
+		"takes a type that has moved for one that has gone": {adjust: func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
+			deleter.Discovery = &versionBound{Discovery: deleter.Discovery}
+		}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +176,7 @@ func TestTheModelFindsCarelessDeleters(t *testing.T) {
 					careless.worldContent = deleter.Content.(worldContent)
 					deleter.Content, deleter.Discovery = careless, careless
 					if test.adjust != nil {
-						test.adjust(config)
+						test.adjust(config, deleter)
 					}
 				})
 				violations = w.violations

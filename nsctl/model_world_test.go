@@ -74,6 +74,7 @@ func newWorld(seed uint64) *world {
 	w.types[api.GroupVersionResource{Version: "v1", Resource: "services"}] = &worldType{verbs: []string{"create", "delete", "get", "list"}}
 	w.types[api.GroupVersionResource{Group: "odd.example", Version: "v1", Resource: "blind"}] = &worldType{verbs: []string{"create", "delete", "deletecollection"}}
 	w.types[api.GroupVersionResource{Group: "far.example", Version: "v1", Resource: "things"}] = &worldType{verbs: all}
+	w.types[gadgets("v1")] = &worldType{verbs: all}
 	return w
 }
 
@@ -268,6 +269,9 @@ func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (
 		for _, group := range slices.Sorted(maps.Keys(groups)) {
 			lists = append(lists, groups[group])
 		}
+		if w.hostile && w.drawLocked(fmt.Sprint("upgrade ", ctx.Value(passKey{}))).IntN(8) == 0 {
+			w.moveLocked() // what was answered is not true any more
+		}
 		return nil
 	})
 	if err != nil {
@@ -280,3 +284,26 @@ func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (
 }
 
 func (w *world) Invalidate() {}
+
+// gadgets are a type that moves from one version to another.
+func gadgets(version string) api.GroupVersionResource {
+	return api.GroupVersionResource{Group: "moving.example", Version: version, Resource: "gadgets"}
+}
+
+// moveLocked has the server serve that type in another version only, as after an upgrade. Its objects are the same ones.
+func (w *world) moveLocked() {
+	from, to := gadgets("v1"), gadgets("v1beta1")
+	if w.types[from] == nil {
+		from, to = to, from
+	}
+	w.types[to] = w.types[from]
+	delete(w.types, from)
+	for _, objects := range w.content {
+		for key, object := range maps.Clone(objects) {
+			if key.gvr == from {
+				delete(objects, key)
+				objects[worldKey{to, key.name}] = object
+			}
+		}
+	}
+}
