@@ -1,0 +1,124 @@
+package house_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// scripts is a repository that has nothing but the scripts of this one, and a PATH that begins with programs that are made up.
+type scripts struct {
+	t    *testing.T
+	root string
+}
+
+func newScripts(t *testing.T) *scripts {
+	s := &scripts{t: t, root: t.TempDir()}
+	require.NoError(t, os.CopyFS(filepath.Join(s.root, ".ci"), os.DirFS(filepath.Join(root, ".ci"))))
+	s.program("sleep", `echo "slept $1"`)
+	return s
+}
+
+// program makes a program up: the lines of a shell script.
+func (s *scripts) program(name, lines string) {
+	s.write(filepath.Join("fake", name), "#!/bin/sh\n"+lines+"\n", 0o755)
+}
+
+func (s *scripts) write(name, text string, mode os.FileMode) {
+	s.t.Helper()
+	path := filepath.Join(s.root, name)
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(s.t, os.WriteFile(path, []byte(text), mode))
+}
+
+// run returns what a script says and its exit code.
+func (s *scripts) run(script string, environment ...string) (string, int) {
+	s.t.Helper()
+	words := strings.Fields(script)
+	command := exec.Command(filepath.Join(s.root, ".ci", words[0]), words[1:]...)
+	command.Dir = s.root
+	path := filepath.Join(s.root, "fake") + string(os.PathListSeparator) + os.Getenv("PATH")
+	command.Env = append(os.Environ(), "PATH="+path, "VULN_STRICT=", "LINT_STRICT=", "VULN_DB=")
+	command.Env = append(command.Env, environment...)
+	said, err := command.CombinedOutput()
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		require.NoError(s.t, err)
+	}
+	return string(said), command.ProcessState.ExitCode()
+}
+
+// installs makes up a go that installs any program with these lines, or none.
+func (s *scripts) installs(program string) {
+	if program == "" {
+		s.program("go", `[ "$1" = env ] && echo go1.0 && exit; echo "dial tcp: no such host" >&2; exit 1`)
+		return
+	}
+	s.write("program", "#!/bin/sh\n"+program+"\n", 0o755)
+	s.program("go", `[ "$1" = env ] && echo go1.0 && exit; name=${2##*/}; cp program "$GOBIN/${name%@*}"; echo "installed $2"`)
+}
+
+func TestWhatNeedsTheNetworkIsTriedThreeTimes(t *testing.T) {
+	s := newScripts(t)
+	s.program("flaky", `echo x >> tries; [ "$(wc -l < tries)" -ge "$1" ] || exit 7; echo "done at last"`)
+	said, code := s.run("again flaky 3")
+	assert.Zero(t, code)
+	assert.Equal(t, 2, strings.Count(said, "slept"), said)
+	assert.True(t, strings.HasSuffix(said, "done at last\n"), said)
+
+	require.NoError(t, os.Remove(filepath.Join(s.root, "tries")))
+	said, code = s.run("again flaky 4")
+	assert.Equal(t, 7, code, said)
+}
+
+func TestAToolIsInstalledOnce(t *testing.T) {
+	s := newScripts(t)
+	s.installs("exit 0")
+	first, code := s.run("tool example.com/cmd/checker@v1.2.3")
+	require.Zero(t, code, first)
+	assert.Contains(t, first, "installed example.com/cmd/checker@v1.2.3")
+	program := filepath.Join(s.root, "build/tools/go1.0/checker@v1.2.3/checker")
+	assert.FileExists(t, program)
+
+	s.installs("") // without a network
+	again, code := s.run("tool example.com/cmd/checker@v1.2.3")
+	assert.Zero(t, code)
+	assert.Equal(t, program+"\n", again)
+	_, code = s.run("tool example.com/cmd/checker@v1.2.4")
+	assert.Equal(t, 1, code, "another version")
+}
+
+func TestChecksThatNeedTheNetwork(t *testing.T) {
+	const unreachable = `echo "govulncheck: fetching vulnerabilities: Get \"https://vuln.go.dev\": no such host" >&2; exit 1`
+	for name, c := range map[string]struct {
+		script, program, environment string
+		code                         int
+		says                         string
+	}{
+		"vulnerabilities: none":                       {"vulncheck", "echo No vulnerabilities found.", "", 0, "No vulnerabilities found.\n"},
+		"vulnerabilities: some":                       {"vulncheck", "echo Vulnerability 1; exit 3", "", 3, "Vulnerability 1\n"},
+		"vulnerabilities: some, strictly":             {"vulncheck", "echo Vulnerability 1; exit 3", "VULN_STRICT=1", 3, "Vulnerability 1\n"},
+		"vulnerabilities: code that does not compile": {"vulncheck", "echo no such package; exit 1", "", 1, "no such package\n"},
+		"vulnerabilities: no database":                {"vulncheck", unreachable, "", 0, "vulnerabilities: NOT CHECKED, the database cannot be reached (no such host)"},
+		"vulnerabilities: no database, strictly":      {"vulncheck", unreachable, "VULN_STRICT=1", 1, "VULN_STRICT is set"},
+		"vulnerabilities: no tool":                    {"vulncheck", "", "", 0, "vulnerabilities: NOT CHECKED, govulncheck cannot be installed"},
+		"vulnerabilities: no tool, strictly":          {"vulncheck", "", "VULN_STRICT=1", 1, "VULN_STRICT is set"},
+		"staticcheck: nothing":                        {"staticcheck", "exit 0", "", 0, ""},
+		"staticcheck: something":                      {"staticcheck", "echo x.go:1:1: unused; exit 1", "", 1, "x.go:1:1: unused\n"},
+		"staticcheck: no tool":                        {"staticcheck", "", "", 0, "staticcheck: NOT CHECKED, it cannot be installed"},
+		"staticcheck: no tool, strictly":              {"staticcheck", "", "LINT_STRICT=1", 1, "LINT_STRICT is set"},
+	} {
+		s := newScripts(t)
+		s.installs(c.program)
+		said, code := s.run(c.script, c.environment)
+		assert.Equal(t, c.code, code, "%s: %s", name, said)
+		assert.Contains(t, said, c.says, name)
+		assert.Equal(t, c.program == "" && c.environment == "" || strings.Contains(c.says, "NOT CHECKED"), strings.Contains(said, "NOT CHECKED"), name)
+	}
+}
