@@ -10,12 +10,13 @@ import (
 	"orrery/wait"
 )
 
-// Deleter empties namespaces that are being deleted and lets them go. It keeps nothing when no pass is under way; any
-// number of goroutines may use it, each for another namespace.
+// Deleter empties namespaces that are being deleted and lets them go. It keeps nothing of them when no pass is under way;
+// any number of goroutines may use it, each for another namespace.
 type Deleter struct {
 	namespaces  NamespaceClient
 	content     ContentClient
 	discovery   Discovery
+	types       *freshTypes
 	token       string
 	concurrency int
 	dryRun      bool
@@ -50,6 +51,7 @@ func NewDeleter(config DeleterConfig) *Deleter {
 		namespaces:  config.Namespaces,
 		content:     config.Content,
 		discovery:   config.Discovery,
+		types:       &freshTypes{discovery: config.Discovery},
 		token:       config.FinalizerToken,
 		concurrency: config.Concurrency,
 		dryRun:      config.DryRun,
@@ -68,7 +70,8 @@ func NewDeleter(config DeleterConfig) *Deleter {
 
 // Delete makes one pass over a namespace: it empties it and, when nothing is left, removes this controller's
 // token so that the server can remove the object. A namespace that does not exist or is not being deleted is
-// left alone.
+// left alone. Nothing can be created in it any more: whoever calls this has waited until all API servers know of the
+// deletion.
 //
 // nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass went well and
 // another one is needed later; any other error, that the pass failed.
@@ -97,9 +100,9 @@ func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
 	p := &pass{Deleter: d, namespace: namespace, settled: time.Now()}
 	switch {
 	case seen.isOf(namespace):
-		p.ahead, p.settled = ahead, seen.settled
+		p.ahead, p.settled, p.seen = ahead, seen.settled, seen
 	case seen.uid == namespace.UID: // its deletion has another time now: the types have to be asked for again
-		p.settled = seen.settled
+		p.settled, p.seen = seen.settled, seen
 	case seen.uid != "":
 		return nil // a new one of that name, whose grace period begins when it is seen
 	}

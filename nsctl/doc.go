@@ -30,8 +30,8 @@
 //     nothing of need not be asked for in that namespace any more: see surveyor.
 //   - A namespace that vanishes with this controller's token gets no report just before that: nobody could read it. One
 //     that others hold, or that was reported to be in trouble, does.
-//   - Discovery is kept until it is older than a deletion, or until a request shows that it is wrong. A partial
-//     answer is never kept. A server that is just starting does not know all of its types yet and does not say so:
+//   - Discovery is kept until it is older than the end of a grace period, or until a request shows that it is wrong. A
+//     partial answer is never kept. A server that is just starting does not know all of its types yet and does not say so:
 //     it is asked whether it is ready first. The original takes its word, and then custom objects stay behind.
 //   - While pods remain, the conditions say so; the original reports that all content was removed (#138208).
 //   - An error while deleting pods ends the pass; the original goes on, and deletes the network policies of pods

@@ -13,6 +13,7 @@ import (
 type pass struct {
 	*Deleter
 	namespace *api.Namespace // as it was when it was last read or written
+	seen      sighting       // zero: it was not seen before
 	ahead     *ahead         // nil: the types have not been asked for yet
 	settled   time.Time      // nothing has been created in the namespace since, by our own clock
 
@@ -101,13 +102,13 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 	p.emptyAll(ctx, others)
 }
 
-// discover finds the types that may have content. A discovery that is older than the deletion might not know a
-// type of which objects were created just before it; Discovery sees to it that the answer is new enough.
+// discover finds the types that may have content. A discovery that is older than the end of the grace period might not know a
+// type of which objects were created just before that; freshTypes sees to it that the answer is new enough.
 func (p *pass) discover(ctx context.Context) []deletableResource {
 	defer p.trace.phase(p.namespace.Name, PhaseDiscovery)()
 	lists, err := p.ahead.answer()
 	if p.ahead == nil {
-		lists, err = p.discovery.PreferredNamespacedResources(ctx, p.namespace.DeletionTimestamp.Time)
+		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.seen.settled)
 	}
 	p.found.discoveryErr = err
 	resources, err := deletableResources(lists)

@@ -49,7 +49,7 @@ func (d *Deleter) discoverAhead(ctx context.Context, seen sighting) *ahead {
 			}
 		}()
 		defer catch(&panicked)
-		a.lists, a.err = d.discovery.PreferredNamespacedResources(ctx, seen.deletedAt)
+		a.lists, a.err = d.types.of(ctx, seen.deletedAt, seen.settled)
 	}()
 	return a
 }

@@ -16,7 +16,8 @@ import (
 // # The rule
 //
 // Who deletes the content of a namespace must know every type of which it may hold objects. Nothing can be created in a
-// namespace once it is marked as being deleted, so a picture of the server that was taken after that moment is enough.
+// namespace once it is marked as being deleted, so a picture of the server that was taken after that moment is enough. (Of
+// several API servers some learn of the mark later. Whoever gives them time for that calls [Cached.Invalidate] at its end.)
 // The mark (metadata.deletionTimestamp) was made by the server's clock, and our own clock may differ from that by
 // minutes. So the picture is dated by the server's clock too: the Date header of the answer, less the time that the
 // exchange took, is a moment at which the picture had certainly not been taken yet. The answer is used again if that
