@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/leaderelection"
-	"orrery/internal/secondcontroller"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -71,10 +70,11 @@ const healthTolerance = 20 * time.Second
 
 // lead calls work when this process is the one that works, with a context that ends, at once, when it is not any more, and
 // returns when work has returned. Before that it may wait for ever; it returns nil when ctx ends meanwhile. relieved tells
-// work that somebody else of this kind was at work until now, and not only looked whether it may.
-func lead(ctx context.Context, p *process, work func(alive context.Context, relieved bool)) error {
+// work that somebody else of this kind was at work until now, and not only looked whether it may; atWork is for work to say
+// that it is past that.
+func lead(ctx context.Context, p *process, work func(alive context.Context, relieved bool, atWork func())) error {
 	if !p.options.electing() {
-		work(context.WithoutCancel(ctx), false)
+		work(context.WithoutCancel(ctx), false, func() {})
 		return nil
 	}
 	election := p.options.election
@@ -104,20 +104,16 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
 	p.observer.show("election", func() any { return elector.Snapshot() })
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
-	err = elector.Run(ctx, func(alive context.Context, term leaderelection.Term) { work(alive, relieves(term)) })
+	err = elector.Run(ctx, func(alive context.Context, term leaderelection.Term) { work(alive, relieves(term), elector.AtWork) })
 	if access, ok := errors.AsType[*leaderelection.AccessError](err); ok {
 		return &electionError{access}
 	}
 	return err
 }
 
-// relieves tells whether a term follows on that of somebody who really worked.
-func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Tenure >= proven }
-
-// proven is for how long somebody must have led to be taken for one that worked. It must be longer than it takes to find out that there is
-// another namespace controller: who finds that leads until then, gives the Lease back and ends, and must not be taken for one
-// that found none.
-const proven = 2 * secondcontroller.CanaryWait
+// relieves tells whether a term follows on that of somebody who really worked. Who finds another namespace controller leads until
+// then, gives the Lease back and ends, and must not be taken for one that found none.
+func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Worked }
 
 // electionTrace tells metrics and Events.
 func (p *process) electionTrace() *leaderelection.Trace {

@@ -40,11 +40,14 @@ type replica struct {
 	ended  <-chan error
 }
 
+// startReplica starts one whose Lease lasts for long: nothing in these tests is about one that runs out, and a machine that is
+// busy must not make it.
 func startReplica(t *testing.T, path string, args ...string) *replica {
 	t.Helper()
 	r := &replica{t: t}
 	r.stop, r.ended = startOrrery(t, &r.stderr, append([]string{
 		"--kubeconfig", path, "--leader-elect", "--allow-second-controller", "--metrics-port=0",
+		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m",
 	}, args...)...)
 	return r
 }
@@ -53,6 +56,24 @@ func startReplica(t *testing.T, path string, args ...string) *replica {
 func (r *replica) await(text string) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, time.Minute, time.Millisecond, text)
+}
+
+// leasesOf are the Leases of a cluster, for somebody who interferes.
+func leasesOf(t *testing.T, path string) *restclient.Resource[*api.Lease] {
+	t.Helper()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
+}
+
+func leaseOf(t *testing.T, path string) *api.Lease {
+	t.Helper()
+	lease, err := leasesOf(t, path).Get(t.Context(), "orrery", api.GetOptions{})
+	require.NoError(t, err)
+	return lease
 }
 
 func TestReplicasTakeTurns(t *testing.T) {
@@ -68,6 +89,10 @@ func TestReplicasTakeTurns(t *testing.T) {
 	require.NoError(t, <-first.ended)
 	first.await("gave the Lease back")
 	second.await("controller started")
+	require.Eventually(t, func() bool {
+		lease := leaseOf(t, path)
+		return lease.Annotations[leaderelection.AtWorkAnnotation] == lease.Spec.HolderIdentity
+	}, time.Minute, time.Millisecond, "the Lease says who is at work")
 	second.stop()
 	require.NoError(t, <-second.ended)
 }
@@ -76,12 +101,7 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	path := builtIn(t)
 	leader := startReplica(t, path)
 	leader.await("controller started")
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
-	require.NoError(t, err)
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	defer client.Close()
-	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
+	leases := leasesOf(t, path)
 	require.Eventually(t, func() bool { // somebody forces a change of the leader; a renewal may come in between
 		lease, err := leases.Get(t.Context(), "orrery", api.GetOptions{})
 		require.NoError(t, err)
@@ -89,7 +109,7 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 		_, err = leases.Update(t.Context(), lease, api.UpdateOptions{})
 		return err == nil
 	}, time.Minute, time.Millisecond)
-	err = <-leader.ended
+	err := <-leader.ended
 	var lost *leaderelection.LostError
 	require.ErrorAs(t, err, &lost)
 	assert.Equal(t, "leadership was lost: the Lease kube-system/orrery is held by another", explain(err))

@@ -52,11 +52,14 @@ func (p *process) run(ctx context.Context, initializers map[string]controllers.I
 
 	var refusal error
 	worked := false
-	err = lead(ctx, p, func(alive context.Context, relieved bool) {
-		if refusal = p.refuse(ctx, alive, relieved); refusal == nil {
-			worked = true
-			p.work(ctx, alive, prepared)
+	err = lead(ctx, p, func(alive context.Context, relieved bool, atWork func()) {
+		refusal = p.refuse(ctx, alive, relieved)
+		if refusal != nil || ctx.Err() != nil || alive.Err() != nil {
+			return
 		}
+		worked = true
+		atWork()
+		p.work(ctx, alive, prepared)
 	})
 	if !worked {
 		ended, end := context.WithCancel(ctx)

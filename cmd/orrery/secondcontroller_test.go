@@ -19,8 +19,8 @@ import (
 )
 
 // crowdedCluster is an API server in memory that looks like a genuine one, of whose controllers nothing shows. Somebody takes namespaces
-// down there, when taking allows it.
-func crowdedCluster(t *testing.T, taking <-chan struct{}) (path string, probes *atomic.Int32) {
+// down there at once. They can be made when making allows it.
+func crowdedCluster(t *testing.T, making <-chan struct{}) (path string, probes *atomic.Int32) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
@@ -32,13 +32,14 @@ func crowdedCluster(t *testing.T, taking <-chan struct{}) (path string, probes *
 		case r.URL.Path == "/version":
 			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: "v1.36.3"})
 		case probe && r.Method == http.MethodGet:
-			select {
-			case <-taking:
-			case <-r.Context().Done():
-			}
 			refusing(http.StatusNotFound, api.ReasonNotFound)(w, r)
 		default:
-			if probe && r.Method == http.MethodDelete {
+			if r.URL.Path == "/api/v1/namespaces" && r.Method == http.MethodPost && r.URL.RawQuery == "" {
+				select {
+				case <-making:
+				case <-r.Context().Done():
+					return
+				}
 				probes.Add(1)
 			}
 			server.Handler().ServeHTTP(w, r)
@@ -50,18 +51,13 @@ func crowdedCluster(t *testing.T, taking <-chan struct{}) (path string, probes *
 // A replica that finds another namespace controller gives the Lease back and ends. The one that stood by finds out for itself: it has not
 // relieved anybody who worked.
 func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
-	taking := make(chan struct{})
-	path, probes := crowdedCluster(t, taking)
-	start := func() *replica {
-		r := &replica{t: t}
-		r.stop, r.ended = startOrrery(t, &r.stderr, "--kubeconfig", path, "--leader-elect", "--metrics-port=0")
-		return r
-	}
-	first := start()
-	first.await("finding out whether another namespace controller works")
-	second := start()
+	making := make(chan struct{})
+	path, probes := crowdedCluster(t, making)
+	first := startReplica(t, path, "--allow-second-controller=false")
+	first.await("became leader")
+	second := startReplica(t, path, "--allow-second-controller=false")
 	second.await("standing by")
-	close(taking)
+	close(making) // only now the first can find out
 	for _, r := range []*replica{first, second} {
 		select {
 		case err := <-r.ended:
@@ -75,15 +71,28 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	assert.Equal(t, int32(2), probes.Load())
 }
 
+// Whoever is stopped while it finds out has not worked: it does not say so, neither in the log nor in the Lease.
+func TestAReplicaThatIsStoppedBeforeItKnowsHasNotWorked(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	r := startReplica(t, path, "--allow-second-controller=false")
+	r.await("became leader")
+	r.stop()
+	require.NoError(t, <-r.ended)
+	r.await("gave the Lease back")
+	assert.NotContains(t, r.stderr.String(), "controller started")
+	assert.NotContains(t, r.stderr.String(), "stopping: finishing")
+	assert.Empty(t, leaseOf(t, path).Annotations)
+}
+
 // Who follows on one that has worked goes to work at once.
 func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	for _, test := range []struct {
 		term     leaderelection.Term
 		relieves bool
 	}{
-		{leaderelection.Term{Witnessed: true, Tenure: time.Hour}, true},
-		{leaderelection.Term{Witnessed: true, Tenure: secondcontroller.CanaryWait}, false},
-		{leaderelection.Term{Witnessed: false, Tenure: time.Hour}, false},
+		{leaderelection.Term{Witnessed: true, Worked: true}, true},
+		{leaderelection.Term{Witnessed: true, Worked: false}, false},
+		{leaderelection.Term{Witnessed: false, Worked: true}, false},
 		{leaderelection.Term{}, false},
 	} {
 		assert.Equal(t, test.relieves, relieves(test.term), test.term)

@@ -27,16 +27,19 @@ type candidate struct {
 	observed time.Duration
 
 	// looked: something has been observed. witnessed: after that somebody else has written, or what was seen first was
-	// written a moment ago. predecessor is who else was last seen to hold it, and tenure for how long.
+	// written a moment ago. predecessor is who else was last seen to hold it, and worked whether it has said that it is at
+	// work.
 	looked      bool
 	witnessed   bool
 	predecessor string
-	tenure      time.Duration
+	worked      bool
 
 	// leading: the last write went well, and nothing has been seen since that says otherwise. renewed is the local
 	// moment before that write was sent.
 	leading bool
 	renewed time.Duration
+	// atWork is to be said with the next renewal, see [AtWorkAnnotation].
+	atWork bool
 	// term is what is to be said about the time in office that has begun, see [Term].
 	term Term
 }
@@ -147,9 +150,7 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 	}
 	if writer := cmp.Or(next.holder, c.record.holder); writer != "" && writer != c.identity {
 		c.witnessed, c.predecessor = c.looked || next.isRecent(now.wall), writer
-		if next.holder != "" { // giving the Lease back overwrites the moments
-			c.tenure = next.tenure()
-		}
+		c.worked = lease.Annotations[AtWorkAnnotation] == writer
 	}
 	c.record, c.observed, c.looked = next, now.local, true
 }
@@ -160,7 +161,7 @@ func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
 	if !c.leading {
 		c.term = Term{
 			Identity: c.identity, Since: now.wall, Transitions: int(recordOf(lease).transitions),
-			Predecessor: c.predecessor, Witnessed: c.witnessed, Tenure: c.tenure,
+			Predecessor: c.predecessor, Witnessed: c.witnessed, Worked: c.worked,
 		}
 	}
 	c.lease, c.record, c.observed = lease, recordOf(lease), now.local
@@ -173,10 +174,12 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	if c.lease == nil {
 		lease := &api.Lease{TypeMeta: api.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}}
 		lease.Name, lease.Namespace = c.name, c.namespace
+		c.annotate(lease)
 		lease.Spec = api.LeaseSpec{HolderIdentity: c.identity, LeaseDurationSeconds: &seconds, AcquireTime: &stamp, RenewTime: &stamp, LeaseTransitions: &transitions}
 		return lease
 	}
 	lease := c.lease.DeepCopy()
+	c.annotate(lease)
 	spec := &lease.Spec
 	transitions = recordOf(lease).transitions
 	if spec.HolderIdentity != c.identity {
@@ -185,6 +188,18 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	}
 	spec.HolderIdentity, spec.LeaseDurationSeconds, spec.RenewTime, spec.LeaseTransitions = c.identity, &seconds, &stamp, &transitions
 	return lease
+}
+
+// annotate says whether this candidate works. What another one has said of itself is over.
+func (c *candidate) annotate(lease *api.Lease) {
+	delete(lease.Annotations, AtWorkAnnotation)
+	if !c.atWork {
+		return
+	}
+	if lease.Annotations == nil {
+		lease.Annotations = map[string]string{}
+	}
+	lease.Annotations[AtWorkAnnotation] = c.identity
 }
 
 // give starts to give the Lease back, so that the next one need not wait.

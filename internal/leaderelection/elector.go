@@ -193,6 +193,15 @@ func (e *Elector) renew(ctx context.Context, hold *hold) {
 	}
 }
 
+// AtWork is to be called by the work when it has begun in earnest. The Lease says so from the next renewal on, which is due at
+// once: who follows learns it from there, see [Term].
+func (e *Elector) AtWork() {
+	e.mu.Lock()
+	e.candidate.atWork = true
+	e.mu.Unlock()
+	e.poke()
+}
+
 // deadline is until when this process may work, by what it has last written.
 func (e *Elector) deadline() time.Duration {
 	e.mu.Lock()

@@ -250,6 +250,21 @@ func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
 	})
 }
 
+// The work may say that it has begun. The Lease says so at once, and not with the next renewal.
+func TestTheLeaseSaysThatItsHolderWorks(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		time.Sleep(time.Second)
+		assert.Empty(t, p.lease().Annotations)
+		a.AtWork()
+		synctest.Wait()
+		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation])
+		a.stop()
+		<-a.ended
+		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation], "for those who follow")
+	})
+}
+
 func TestWhoStandsByEndsAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
 		p.join("a")

@@ -38,12 +38,17 @@ func (e *Elector) setWatching(yes bool) {
 // noticed is what the watch calls; nil: there is no Lease.
 func (e *Elector) noticed(lease *api.Lease) {
 	if e.note(lease) {
-		select {
-		case e.poked <- struct{}{}:
-		default: // it looks anyway
-		}
+		e.poke()
 	}
 	e.reportLeader()
+}
+
+// poke has the elector look now.
+func (e *Elector) poke() {
+	select {
+	case e.poked <- struct{}{}:
+	default: // it looks anyway
+	}
 }
 
 // note lets the candidate know. It tells whether there may be something to do: a leader has to hear of what it has not written

@@ -37,9 +37,6 @@ func micro(t *api.MicroTime) int64 {
 // duration is how long the holder asks to be left alone.
 func (r record) duration() time.Duration { return time.Duration(r.seconds) * time.Second }
 
-// tenure is how long the holder has led, by its own clock.
-func (r record) tenure() time.Duration { return time.Duration(r.renewed-r.acquired) * time.Microsecond }
-
 // isRecent tells whether the record was written less than a lease ago, as far as the clocks of two machines can be compared.
 // Nothing that must be right may depend on it.
 func (r record) isRecent(wall time.Time) bool {

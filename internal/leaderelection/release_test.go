@@ -53,22 +53,35 @@ func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 	})
 }
 
-// How long the predecessor led is told by its own clock, and not forgotten when it gives the Lease back.
-func TestATermTellsForHowLongThePredecessorLed(t *testing.T) {
+// Who follows learns from the Lease whether the one before was at work, or led and had not begun yet; whether it gave the Lease
+// back or died. What is said there of somebody who led earlier does not count.
+func TestATermTellsWhetherThePredecessorWorked(t *testing.T) {
 	for _, given := range []bool{false, true} {
-		began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		other := candidate{identity: "b", timing: Timing{}.withDefaults()}
-		c := candidate{identity: "a", timing: other.timing}
-		now := moment{wall: time.Now()}
-		write := func(lease *api.Lease) *api.Lease { c.observe(lease, now); return lease }
-		other.won(write(other.renewal(moment{wall: began})), 0, now)
-		other.won(write(other.renewal(moment{wall: began.Add(7 * time.Second)})), 0, now)
-		if given {
-			write(other.give(moment{wall: began.Add(8 * time.Second)}).lease)
+		var now moment
+		c := candidate{identity: "a", timing: Timing{}.withDefaults()}
+		lease := c.renewal(now)
+		assert.Empty(t, lease.Annotations)
+		term := func(identity string, works bool) Term {
+			other := candidate{identity: identity, timing: c.timing}
+			other.observe(lease, now)
+			other.won(other.renewal(now), 0, now)
+			other.atWork = works
+			now.wall = now.wall.Add(time.Second)
+			lease = other.renewal(now)
+			other.won(lease, 0, now)
+			c.observe(lease, now)
+			if given {
+				lease = other.give(now).lease
+				c.observe(lease, now)
+			}
+			successor := c
+			successor.won(successor.renewal(now), 0, now)
+			return successor.term
 		}
-		now.local += time.Hour
-		c.won(c.renewal(now), now.local, now)
-		assert.Equal(t, "b", c.term.Predecessor)
-		assert.Equal(t, 7*time.Second, c.term.Tenure, "given back: %v", given)
+		assert.False(t, term("b", false).Worked)
+		assert.True(t, term("c", true).Worked)
+		assert.Equal(t, "c", lease.Annotations[AtWorkAnnotation])
+		assert.False(t, term("d", false).Worked, "that was said by c")
+		assert.Empty(t, lease.Annotations)
 	}
 }

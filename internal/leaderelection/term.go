@@ -16,7 +16,11 @@ type Term struct {
 	// Lease, or had just done so. A Lease that was left behind by a program that ended last week makes a predecessor, but not a
 	// witnessed one.
 	Witnessed bool
-	// Tenure is for how long the predecessor led, from taking the Lease to the last renewal that was seen, by its own clock. One that
-	// gave up at once has a short one.
-	Tenure time.Duration
+	// Worked: the predecessor has said that it was at work, see [Elector.AtWork]. Only programs that are built with this package
+	// do.
+	Worked bool
 }
+
+// AtWorkAnnotation is the annotation of a Lease that names its holder from the moment on in which that works. Who leads may
+// have something to find out before, and end then. It stays when the Lease is given back or runs out, for those who follow.
+const AtWorkAnnotation = "orrery/at-work"
