@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// startTimeout bounds each wait for a component to become ready, for callers whose context has no deadline.
-const startTimeout = 2 * time.Minute
+// startTimeout bounds each wait for a component to become ready, for callers whose context has no deadline. A component that
+// dies ends the wait at once; this is for one that hangs, and not for a machine that starts a dozen control planes at once.
+const startTimeout = 10 * time.Minute
 
 // ControlPlane is a running Kubernetes control plane; see the package documentation. Its methods may be called from any
 // goroutine, except that those which start, restart or end components must not overlap each other.

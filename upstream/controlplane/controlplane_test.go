@@ -27,7 +27,7 @@ import (
 // These tests run the genuine components and need bin/controlplane.
 
 // patience is how long a condition may take to come true; only a failure reaches it.
-const patience = time.Minute
+const patience = 10 * time.Minute
 
 // launchForTest starts a control plane that is stopped, and must not have failed, at the end of the test.
 func launchForTest(t *testing.T, config Config) *ControlPlane {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// requestTimeout bounds one request of this package; none of them asks for more than a small object.
-const requestTimeout = 10 * time.Second
+// requestTimeout bounds one request of this package; none of them asks for more than a small object. It is for a server that
+// never answers, not for one that a busy machine lets wait.
+const requestTimeout = time.Minute
 
 // endpoint is a server of the control plane, reached over TLS with a client certificate.
 type endpoint struct {
