@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -165,8 +166,12 @@ func (tr *trial) awaitCustomType(resource schema.GroupVersionResource) {
 		if _, err := tr.dynamic.Resource(resource).List(tr.ctx, metav1.ListOptions{}); err != nil {
 			return false, err
 		}
-		_, err := tr.client.Discovery().ServerResourcesForGroupVersion(resource.GroupVersion().String())
-		return err == nil, err
+		// As the subjects ask: that is answered from another place than the one group.
+		lists, err := tr.client.Discovery().ServerPreferredNamespacedResources()
+		return slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool {
+			return list.GroupVersion == resource.GroupVersion().String() &&
+				slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+		}), err
 	})
 }
 

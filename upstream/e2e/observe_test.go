@@ -26,7 +26,9 @@ func (tr *trial) namespace(name string) *corev1.Namespace {
 // conditions at once.
 func (tr *trial) awaitConditions(name string) {
 	tr.t.Helper()
-	tr.awaitConditionThat(name, "is reported", func(corev1.NamespaceCondition) bool { return true })
+	tr.awaitConditionThat(name, "is reported", func(c corev1.NamespaceCondition) bool {
+		return c.Type == corev1.NamespaceContentRemaining
+	})
 }
 
 // awaitCondition waits until a condition of a namespace is true.
@@ -45,11 +47,20 @@ func (tr *trial) awaitMessage(name string, wanted corev1.NamespaceConditionType,
 	})
 }
 
+// awaitConditionThat waits for a report in which a condition is like that. Other scenarios define types and take them away
+// on the same cluster, and for a moment discovery may fail because of that: then it waits for a report after that moment.
 func (tr *trial) awaitConditionThat(name, what string, is func(corev1.NamespaceCondition) bool) {
 	tr.t.Helper()
+	undiscovered := func(c corev1.NamespaceCondition) bool {
+		return c.Type == corev1.NamespaceDeletionDiscoveryFailure && c.Status == corev1.ConditionTrue && !is(c)
+	}
 	tr.eventually(fmt.Sprintf("a condition of namespace %s %s", name, what), func() (bool, error) {
 		namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, name, metav1.GetOptions{})
-		return err == nil && slices.ContainsFunc(namespace.Status.Conditions, is), err
+		if err != nil {
+			return false, err
+		}
+		conditions := namespace.Status.Conditions
+		return slices.ContainsFunc(conditions, is) && !slices.ContainsFunc(conditions, undiscovered), nil
 	})
 }
 

@@ -50,6 +50,8 @@ func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource
 	require.NoError(tr.t, err)
 	require.NoError(tr.t, bindings.Delete(tr.ctx, controllerRole, metav1.DeleteOptions{}))
 	tr.awaitRight(withheld, false)
+	// The server learns of roles and of bindings apart, so it may not know yet what the new binding gives.
+	tr.awaitRight(schema.GroupResource{Resource: "configmaps"}, true)
 	return func() {
 		tr.t.Helper()
 		binding.ObjectMeta = metav1.ObjectMeta{Name: controllerRole}

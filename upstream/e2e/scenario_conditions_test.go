@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -141,14 +142,21 @@ func TestTypeIsRemoved(t *testing.T) {
 	})
 }
 
-// wake has controllers look at a namespace again, as they do whenever it changes.
+// wake has controllers look at a namespace again, as they do whenever it changes. One that has gone meanwhile need not be
+// looked at.
 func (tr *trial) wake(name string) {
 	tr.t.Helper()
-	tr.patchNamespace(name, `{"metadata":{"annotations":{"e2e.orrery/woken":"yes"}}}`)
+	if err := tr.tryPatchNamespace(name, `{"metadata":{"annotations":{"e2e.orrery/woken":"yes"}}}`); !apierrors.IsNotFound(err) {
+		require.NoError(tr.t, err)
+	}
 }
 
 func (tr *trial) patchNamespace(name, patch string) {
 	tr.t.Helper()
+	require.NoError(tr.t, tr.tryPatchNamespace(name, patch))
+}
+
+func (tr *trial) tryPatchNamespace(name, patch string) error {
 	_, err := tr.client.CoreV1().Namespaces().Patch(tr.ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	require.NoError(tr.t, err)
+	return err
 }

@@ -88,6 +88,8 @@ func TestRecreatedNamespace(t *testing.T) {
 			err := tr.tryConfigMap("again", "new")
 			return err == nil, err
 		})
+		// Those who fill new namespaces may have been refused until then, and do not try again by themselves.
+		tr.wake("again")
 		tr.awaitDefaults("again")
 
 		// Another namespace comes and goes. Whatever was still planned for the old one was planned before that.
