@@ -39,8 +39,12 @@ func observe[T informer.LabeledObject](o *observers, resource *restclient.Resour
 	shared := informer.InformerFor(&o.informers, gvr.Resource, func(time.Duration) *informer.SharedIndexInformer[T] {
 		return informer.NewSharedIndexInformer(resource, informer.Config[T]{
 			Name: fmt.Sprintf("%s as %T", gvr.Resource, *new(T)),
-			// Pages of 7, so that without a watch cache a list has several.
-			Reflector: reflector.Config[T]{PageSize: 7, Backoff: reflector.BackoffConfig{Max: 5 * time.Second}},
+			Reflector: reflector.Config[T]{
+				PageSize: 7, // so that without a watch cache a list has several
+				Backoff:  reflector.BackoffConfig{Max: 5 * time.Second},
+				// Streaming lists are given up where they are not offered, and not because a server is slow or goes away.
+				InitialEventsTimeout: patience, InitialEventsDeadline: patience, StreamingListAttempts: 1000,
+			},
 		})
 	})
 	return &watching[T]{SharedIndexInformer: shared, gvr: gvr}
