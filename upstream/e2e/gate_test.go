@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,21 +19,15 @@ import (
 // webhookGate is a gate: an admission webhook that allows every deletion, and while it is shut answers only when it is
 // opened. The API server waits for an answer for 30 seconds.
 type webhookGate struct {
+	*barrier
 	server *httptest.Server
-	tr     *trial
-	// reached receives a value when a deletion has come to the shut gate, for the first since it was shut.
-	reached chan struct{}
-
-	mu   sync.Mutex    // guards the fields below
-	open chan struct{} // closed while the gate is open
 }
 
 // gateBefore configures the webhook. It is in force when the deletion of the probe has been tried and was asked about.
 func (genuineHindrances) gateBefore(tr *trial, namespace, probe string) gate {
 	tr.t.Helper()
 	t, client := tr.t, tr.client
-	g := &webhookGate{tr: tr, reached: make(chan struct{}, 1), open: make(chan struct{})}
-	close(g.open)
+	g := &webhookGate{barrier: newBarrier(tr)}
 	asked := make(chan struct{}, 1)
 	g.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		offer(asked)
@@ -84,41 +77,6 @@ func deletionsOfConfigMaps() admissionv1.RuleWithOperations {
 	}
 }
 
-// Shut has deletions wait from now on.
-func (g *webhookGate) Shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open = make(chan struct{})
-	select {
-	case <-g.reached:
-	default:
-	}
-}
-
-// Open lets all deletions pass, those that wait and those that come.
-func (g *webhookGate) Open() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	select {
-	case <-g.open:
-	default:
-		close(g.open)
-	}
-}
-
-// AwaitReached waits until a deletion is held up.
-func (g *webhookGate) AwaitReached() {
-	g.tr.t.Helper()
-	g.tr.eventually("a deletion has come to the gate", func() (bool, error) {
-		select {
-		case <-g.reached:
-			return true, nil
-		default:
-			return false, nil
-		}
-	})
-}
-
 // answer allows what it is asked about, as soon as the gate is open.
 func (g *webhookGate) answer(w http.ResponseWriter, r *http.Request) {
 	var review admissionreviewv1.AdmissionReview
@@ -128,29 +86,11 @@ func (g *webhookGate) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	// Read to its end, so that the server notices when the caller goes away.
 	_, _ = io.Copy(io.Discard, r.Body)
-	g.mu.Lock()
-	open := g.open
-	g.mu.Unlock()
-	select {
-	case <-open:
-	default:
-		offer(g.reached)
-		select {
-		case <-open:
-		case <-r.Context().Done():
-			return
-		}
+	if g.pass(r.Context()) != nil {
+		return
 	}
 	review.Response = &admissionreviewv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(review) // a caller that has gone needs no answer
-}
-
-// offer puts a value into a channel with room for one, unless there is one already.
-func offer(channel chan struct{}) {
-	select {
-	case channel <- struct{}{}:
-	default:
-	}
 }

@@ -201,8 +201,8 @@ func TestHealthOfARun(t *testing.T) {
 
 	w.Kill()
 
-	gate := tr.fillBehindGate("held")
-	last := observed(t, cp.Kubeconfig(), "--leader-elect=false")
+	through, gate := tr.fillBehindRelay("held", cp.Kubeconfig())
+	last := observed(t, through, "--leader-elect=false")
 	tr.deleteNamespace("held")
 	gate.AwaitReached()
 	last.Signal(syscall.SIGTERM)

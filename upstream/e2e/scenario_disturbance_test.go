@@ -18,14 +18,20 @@ import (
 // fillBehindGate creates a namespace with a few objects and a shut gate before its ConfigMaps.
 func (tr *trial) fillBehindGate(namespace string) gate {
 	tr.t.Helper()
+	tr.createFilledNamespace(namespace)
+	g := tr.hinder.gateBefore(tr, namespace, "object-00")
+	g.Shut()
+	return g
+}
+
+// createFilledNamespace creates a namespace with a few objects.
+func (tr *trial) createFilledNamespace(namespace string) {
+	tr.t.Helper()
 	tr.createNamespace(namespace)
 	for i := range 20 {
 		tr.createConfigMap(namespace, fmt.Sprintf("object-%02d", i))
 		tr.createSecret(namespace, fmt.Sprintf("object-%02d", i))
 	}
-	g := tr.hinder.gateBefore(tr, namespace, "object-00")
-	g.Shut()
-	return g
 }
 
 // The controller is killed while it deletes. A new one finds out by itself what there is left to do.

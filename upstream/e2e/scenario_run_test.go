@@ -78,8 +78,8 @@ func TestWatchOverWebSocket(t *testing.T) {
 func TestInterruptDrains(t *testing.T) {
 	onEachVacant(t, func(tr *trial, kubeconfig string) {
 		t := tr.t
-		gate := tr.fillBehindGate("draining")
-		orrery := runOrrery(t, kubeconfig, "-v1")
+		through, gate := tr.fillBehindRelay("draining", kubeconfig)
+		orrery := runOrrery(t, through, "-v1")
 		tr.deleteNamespace("draining")
 		gate.AwaitReached()
 		orrery.Interrupt()
@@ -97,8 +97,8 @@ func TestInterruptDrains(t *testing.T) {
 func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	onEachVacant(t, func(tr *trial, kubeconfig string) {
 		t := tr.t
-		gate := tr.fillBehindGate("abandoned")
-		orrery := runOrrery(t, kubeconfig, "-v1")
+		through, gate := tr.fillBehindRelay("abandoned", kubeconfig)
+		orrery := runOrrery(t, through, "-v1")
 		tr.deleteNamespace("abandoned")
 		gate.AwaitReached()
 		orrery.Interrupt()
@@ -114,8 +114,8 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 func TestDrainingIsBounded(t *testing.T) {
 	onEachVacant(t, func(tr *trial, kubeconfig string) {
 		t := tr.t
-		gate := tr.fillBehindGate("endless")
-		orrery := runOrrery(t, kubeconfig, "-v1", "--shutdown-timeout=1s")
+		through, gate := tr.fillBehindRelay("endless", kubeconfig)
+		orrery := runOrrery(t, through, "-v1", "--shutdown-timeout=1s")
 		tr.deleteNamespace("endless")
 		gate.AwaitReached()
 		orrery.Interrupt()
