@@ -67,9 +67,8 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 
 	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
-	records, err := compare.Run(ctx, runners, compare.Config{
-		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Observer: screen,
-	})
+	config := compare.Config{Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Observer: screen}
+	records, err := compare.Run(ctx, runners, config)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -89,40 +88,31 @@ func (o *options) compare(ctx context.Context) (err error) {
 		if err := o.write(results); err != nil {
 			return err
 		}
-		return o.guard(ctx, runners, measures, records)
+		return o.guard(ctx, runners, config, records)
 	default:
 		return o.write(results)
 	}
 }
 
-// guard fails if a measure is not half as good as its target, twice: the second time with twice the rounds.
-func (o *options) guard(ctx context.Context, runners *runners, measures []compare.Measure, records []compare.Record) error {
-	suspects := compare.Broken(measures, records)
-	if len(suspects) == 0 {
-		fmt.Println("No measure is worse than half of its target.")
-		return nil
-	}
-	again := slices.DeleteFunc(slices.Clone(measures), func(m compare.Measure) bool {
-		return !slices.ContainsFunc(suspects, func(b compare.Breach) bool { return b.Name == m.Name })
-	})
+// guard fails if a measure is not half as good as its target, however often it is taken.
+func (o *options) guard(ctx context.Context, runners *runners, config compare.Config, records []compare.Record) error {
 	screen := newConsole()
 	defer screen.close()
-	for _, b := range suspects {
-		screen.say("%s; measuring it again", b.Text)
-	}
-	records, err := compare.Run(ctx, runners, compare.Config{
-		Measures: again, Rounds: 2 * o.rounds, Effort: o.effort(), Limit: limit, Observer: screen,
+	config.Observer = screen
+	broken, err := compare.Guard(ctx, runners, config, records, func(b compare.Breach, attempt int) {
+		screen.say("%s; measuring it again, attempt %d of %d", b.Text, attempt, compare.Attempts)
 	})
 	if err != nil {
 		return err
 	}
-	broken := compare.Broken(again, records)
 	if len(broken) == 0 {
+		screen.close()
+		fmt.Println("No measure is worse than half of its target.")
 		return nil
 	}
 	var problems []error
 	for _, b := range broken {
-		problems = append(problems, errors.New(b.Text))
+		problems = append(problems, fmt.Errorf("%s, %d times in a row", b.Text, compare.Attempts))
 	}
 	return errors.Join(problems...)
 }

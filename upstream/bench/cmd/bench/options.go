@@ -38,7 +38,8 @@ of its own, and prove that they did it; what counts is the ratio of their median
 
 How to read the table: ratio is ours divided by theirs; rounds are the least and the greatest ratio of any round. A
 ratio whose rounds do not all lie on the same side of 1 is called "no difference". The exit status is 0 unless something
-could not be run, or, with -quick, is not half as good as its target.
+could not be run, or, with -quick, is not half as good as its target: what is not is measured again, up to three times with
+twice the rounds, because a regression stays and what a neighbour does to a busy machine goes.
 
 Flags:
 `
