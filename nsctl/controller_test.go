@@ -323,5 +323,5 @@ func TestErrorsOfAPassAreToldApartByType(t *testing.T) {
 	require.True(t, errors.As(err, &changed))
 	assert.EqualError(t, changed, "namespace x was re-created while it was being deleted (uid 1 became 2)")
 	resource := &nsctl.ResourceError{Doing: "listing", Resource: api.PodsResource, Err: context.Canceled}
-	assert.EqualError(t, resource, "listing of /v1, Resource=pods: context canceled")
+	assert.EqualError(t, resource, "listing of pods: context canceled")
 }

@@ -3,6 +3,7 @@ package nsctl
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"orrery/restclient/api"
 )
@@ -15,8 +16,9 @@ type ResourceError struct {
 	Err      error
 }
 
+// Error calls the type as kubectl does: "pods", "deployments.apps".
 func (e *ResourceError) Error() string {
-	return fmt.Sprintf("%s of %v: %v", e.Doing, e.Resource, e.Err)
+	return fmt.Sprintf("%s of %s: %v", e.Doing, strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Err)
 }
 
 // Unwrap returns the cause.

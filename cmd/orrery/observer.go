@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -180,7 +182,7 @@ func (o *observer) watchEvents(r *recording) {
 		s := r.recorder.Snapshot()
 		return s.Created + s.Counted
 	})
-	for why := range r.recorder.Snapshot().Dropped {
+	for _, why := range slices.Sorted(maps.Keys(r.recorder.Snapshot().Dropped)) {
 		o.metrics.Dropped("events", reasonLabel(why), func() int64 { return r.recorder.Snapshot().Dropped[why] })
 	}
 }

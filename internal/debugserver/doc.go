@@ -16,7 +16,8 @@
 // # Guarantees
 //
 // Nothing can be changed through it: other methods than GET and HEAD are refused (but for the table of symbols of
-// pprof, which is a question as well). What costs memory to answer is answered a few times at once and no more.
+// pprof, which is a question as well). What costs memory to answer is answered a few times at once and no more, and of long
+// lists /debug/orrery shows the first 500 elements, all with ?all.
 //
 // There is no login and no encryption. So it listens on the loopback address unless it is told otherwise; and whoever can
 // reach it learns the names of namespaces from /debug/orrery, though no secrets, and can cost the process some time.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,12 +35,16 @@ func (g *gears) all() []gear {
 
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
+	longest := longestList
+	if query.Has("all") {
+		longest = math.MaxInt
+	}
 	shown := object{}
 	var names []string
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
 		if !query.Has("gear") || query.Get("gear") == gear.name {
-			shown = append(shown, member{gear.name, plain(gear.snapshot())})
+			shown = append(shown, member{gear.name, plain(gear.snapshot(), longest)})
 		}
 	}
 	if query.Has("gear") && len(shown) == 0 {

@@ -12,14 +12,23 @@ import (
 // plain turns a snapshot into what encoding/json shows as people want to read it: names as in Kubernetes, errors and
 // constants by their text, durations as 1m30s, moments as they are, and nothing for a moment or an error that there was
 // not.
-func plain(value any) any {
+//
+// Of a long list in a struct it shows the beginning, and beside it, under the name of the list with LeftOut behind it, how
+// many elements are not there: who wants to see what a busy process is doing must not be one more thing that it has to do.
+func plain(value any, longest int) any {
 	if value == nil {
 		return nil
 	}
-	return plainValue(reflect.ValueOf(value))
+	return plainer{longest}.value(reflect.ValueOf(value))
 }
 
-func plainValue(v reflect.Value) any {
+// longestList is how many elements of a list are shown unless all are asked for.
+const longestList = 500
+
+// plainer makes values plain.
+type plainer struct{ longest int }
+
+func (p plainer) value(v reflect.Value) any {
 	if text, ok := ownText(v); ok {
 		return text
 	}
@@ -28,15 +37,15 @@ func plainValue(v reflect.Value) any {
 		if v.IsNil() {
 			return nil
 		}
-		return plainValue(v.Elem())
+		return p.value(v.Elem())
 	case reflect.Struct:
-		return plainStruct(v)
+		return p.structure(v)
 	case reflect.Map:
-		return plainMap(v)
+		return p.mapping(v)
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = plainValue(v.Index(i))
+			list[i] = p.value(v.Index(i))
 		}
 		return list
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
@@ -65,27 +74,39 @@ func ownText(v reflect.Value) (text any, ok bool) {
 	return nil, false
 }
 
-func plainStruct(v reflect.Value) any {
+func (p plainer) structure(v reflect.Value) any {
 	shown := object{}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if !field.IsExported() {
 			continue
 		}
-		value := plainValue(v.Field(i))
+		list, leftOut := p.beginning(v.Field(i))
+		value := p.value(list)
 		if inner, ok := value.(object); ok && field.Anonymous {
 			shown = append(shown, inner...)
 			continue
 		}
 		shown = append(shown, member{lowerCamel(field.Name), value})
+		if leftOut > 0 {
+			shown = append(shown, member{lowerCamel(field.Name) + "LeftOut", leftOut})
+		}
 	}
 	return shown
 }
 
-func plainMap(v reflect.Value) any {
+// beginning is as much of a list as is shown. Other values are shown whole.
+func (p plainer) beginning(v reflect.Value) (shown reflect.Value, leftOut int) {
+	if v.Kind() != reflect.Slice || v.Len() <= p.longest {
+		return v, 0
+	}
+	return v.Slice(0, p.longest), v.Len() - p.longest
+}
+
+func (p plainer) mapping(v reflect.Value) any {
 	shown := make(map[string]any, v.Len()) // encoding/json sorts the keys
 	for _, key := range v.MapKeys() {
-		shown[fmt.Sprint(key.Interface())] = plainValue(v.MapIndex(key))
+		shown[fmt.Sprint(key.Interface())] = p.value(v.MapIndex(key))
 	}
 	return shown
 }

@@ -95,7 +95,7 @@ func (s *Server) handler(config Config) http.Handler {
 	mux.Handle("/livez/", s.live)
 	mux.Handle("/readyz/", s.ready)
 	mux.Handle("/healthz/", s.live.as("healthz"))
-	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty)", limited(s.gears))
+	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty, ?all)", limited(s.gears))
 	if config.Profiling {
 		profiling(mux)
 		s.pages = append(s.pages, page{path: "/debug/pprof/", about: "profiles, for go tool pprof"})

@@ -176,6 +176,35 @@ func TestGearsAreShownAsJSON(t *testing.T) {
 	assert.Equal(t, "200 {}\n", fmt.Sprint(code, " ", body))
 }
 
+// A process with ten thousand namespaces in its queue is looked at as well.
+func TestLongListsAreShownUpToABound(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	inner := make([]Inner, 10_000)
+	for i := range inner {
+		inner[i].ID = uint64(i)
+	}
+	server.Show("queue", func() any { return snapshot{List: inner, Keys: []string{"a", "b"}} })
+	var shown struct {
+		Queue struct {
+			List        []Inner
+			ListLeftOut int
+			Keys        []string
+		}
+	}
+	_, body := get(t, server, "/debug/orrery")
+	require.NoError(t, json.Unmarshal([]byte(body), &shown))
+	require.Len(t, shown.Queue.List, 500)
+	assert.EqualValues(t, 499, shown.Queue.List[499].ID, "the first ones")
+	assert.Equal(t, 9_500, shown.Queue.ListLeftOut)
+	assert.Len(t, shown.Queue.Keys, 2)
+	assert.NotContains(t, body, "keysLeftOut")
+
+	_, body = get(t, server, "/debug/orrery?all")
+	require.NoError(t, json.Unmarshal([]byte(body), &shown))
+	assert.Len(t, shown.Queue.List, 10_000)
+	assert.NotContains(t, body, "LeftOut")
+}
+
 func TestWhatCannotBeShownIsAnError(t *testing.T) {
 	server := start(t, debugserver.Config{})
 	server.Show("odd", func() any { return make(chan int) })
