@@ -56,6 +56,11 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 	if options.second.allow {
 		return nil
 	}
+	if !options.dryRun {
+		for _, left := range secondcontroller.Sweep(ctx, client) {
+			logger.Info().Str("namespace", left).Msg("a namespace that an earlier run had made to find out whether another namespace controller works, and left behind, has been deleted")
+		}
+	}
 	evidence, err := secondcontroller.Look(ctx, client)
 	if err != nil {
 		return err
@@ -77,6 +82,8 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 		logger.Info().Str("detail", evidence.How).Msg("no other namespace controller works")
 	case evidence.Verdict == secondcontroller.Unknown:
 		logger.Info().Str("detail", evidence.How).Msg("whether another namespace controller works cannot be seen, going on")
+	case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
+		logger.Warn().Str("detail", evidence.How).Msg("another namespace controller may work; without --dry-run this would find out, or not start")
 	case options.dryRun: // a rehearsal is in nobody's way
 		logger.Warn().Str("detail", evidence.How).Msg("another namespace controller works, without --dry-run this would not start")
 	default:

@@ -15,7 +15,9 @@ import (
 	"orrery/internal/apiserver"
 	"orrery/internal/leaderelection"
 	"orrery/internal/secondcontroller"
+	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
 )
 
 // crowdedCluster is an API server in memory that looks like a genuine one, of whose controllers nothing shows. Somebody takes namespaces
@@ -97,4 +99,41 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	} {
 		assert.Equal(t, test.relieves, relieves(test.term), test.term)
 	}
+}
+
+// What is only suspected is not called a fact, in a rehearsal either.
+func TestADryRunSaysHowMuchItKnows(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	leases := leasesOf(t, path)
+	seconds, now := int32(3600), api.NewMicroTime(time.Now())
+	lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "kube-controller-manager"}}
+	lease.Spec = api.LeaseSpec{HolderIdentity: "m", LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
+	_, err := leases.Create(t.Context(), lease, api.UpdateOptions{})
+	require.NoError(t, err)
+	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
+	r.await("controller started")
+	assert.Contains(t, r.stderr.String(), "another namespace controller may work")
+	assert.NotContains(t, r.stderr.String(), "another namespace controller works")
+	r.stop()
+	require.NoError(t, <-r.ended)
+}
+
+// What an earlier run has left behind is taken away by the next one that works.
+func TestALeftoverProbeIsDeleted(t *testing.T) {
+	path := builtIn(t)
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	left := &api.Namespace{ObjectMeta: api.ObjectMeta{
+		Name: secondcontroller.CanaryPrefix + "left", Labels: map[string]string{"app.kubernetes.io/managed-by": "orrery"},
+	}}
+	_, err = restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Create(t.Context(), left, api.UpdateOptions{})
+	require.NoError(t, err)
+	r := startReplica(t, path, "--allow-second-controller=false", "--namespace-deletion-grace-period=0")
+	r.await("left behind, has been deleted")
+	r.await("namespace finalized")
+	r.stop()
+	require.NoError(t, <-r.ended)
 }

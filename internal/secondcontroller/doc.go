@@ -12,12 +12,14 @@
 //	its Lease                somebody renews it: kube-controller-manager is alive, and its command line cannot be seen
 //	a canary                 a new namespace is deleted, and within a few seconds somebody else has begun to take it down
 //
-// [Look] does all but the last, and only reads. [Try] does the last. Each ends with a [Verdict] and how it is known.
+// [Look] does all but the last, and only reads. [Try] does the last. Each ends with a [Verdict] and how it is known. [Sweep] takes
+// away what processes have left behind that were killed in the middle of Try.
 //
 // # Guarantees
 //
 // Look writes nothing. Try creates one namespace, whose name begins with [CanaryPrefix], and deletes it; whichever controller works
-// on the cluster takes it down. A right that is missing is no error: there is one thing less to be known. Moments that the cluster has
+// on the cluster takes it down. It makes none that it could not delete, and deletes it also if the answer to its creation is lost or
+// the caller is stopped meanwhile; what is made more than a second later, or by a process that is killed, is left to Sweep. A right that is missing is no error: there is one thing less to be known. Moments that the cluster has
 // written down are compared with the clock of the API server, which answers with it, never with this machine's.
 //
 // # Goroutines
