@@ -87,7 +87,7 @@ func TestWorkersEndWithTheServer(t *testing.T) {
 		require.NoError(t, err)
 		return string(data)
 	}
-	assert.Eventually(t, func() bool { return strings.Contains(nodes(), "orrery-node-2") }, 10*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return strings.Contains(nodes(), "orrery-node-2") }, 3*time.Minute, 10*time.Millisecond)
 }
 
 func TestHTTP2AndClientCertificates(t *testing.T) {

@@ -95,7 +95,7 @@ func (r *run) lead() int64 {
 	return max(min(most, int64(worth/r.HandlerCost)), least)
 }
 
-// saturate sends as fast as the handlers can take it.
+// saturate sends as fast as the handlers can take it, and a portion in any case.
 func (r *run) saturate(ctx context.Context) error {
 	r.warmUp(ctx)
 	if err := r.world.settle(ctx); err != nil {
@@ -107,8 +107,11 @@ func (r *run) saturate(ctx context.Context) error {
 	r.meter.Begin("as fast as it goes", "events", r.Duration, 0)
 	var err error
 	r.usage = bench.Measure(func() {
-		for began := time.Now(); time.Since(began) < r.Duration && ctx.Err() == nil; {
+		for began := time.Now(); ctx.Err() == nil; {
 			r.portion()
+			if time.Since(began) >= r.Duration {
+				break
+			}
 		}
 		err = r.world.settle(ctx)
 	})

@@ -77,8 +77,9 @@ func (w *world) resume() {
 	}
 }
 
-// patience is how long a handler may take to be told of what was sent, before it counts as lost.
-const patience = time.Minute
+// patience is how long a handler may take to be told of what was sent, before it counts as lost: far longer than it does even on a machine
+// that has little time for it.
+const patience = 5 * time.Minute
 
 // settle sends the mark and waits until every handler was told of it, and so of everything before it.
 func (w *world) settle(ctx context.Context) error {

@@ -59,8 +59,8 @@ func (c *consumer[T]) finish() error {
 }
 
 // patience is how long a queue may hand out nothing while something is on its way. Only one that has lost what it was
-// given takes that long.
-var patience = 20 * time.Second
+// given takes that long, however busy the machine is.
+var patience = 2 * time.Minute
 
 // waitFor waits until the consumer has seen n. It is an open-eyed wait: putting the goroutine to sleep and waking it up
 // would be measured as well.

@@ -18,9 +18,10 @@ type producer[T any] struct {
 	err     error
 }
 
-// add goes on until the time is up, which is no error.
+// add goes on until the time is up, which is no error. It adds something in any case: a machine may be so busy that the time is up before
+// it begins.
 func (p *producer[T]) add(timed context.Context, c *consumer[T], objects []T, picker *load.Picker, meter *bench.Meter) error {
-	for timed.Err() == nil {
+	for begun := false; !begun || timed.Err() == nil; begun = true {
 		for range 64 {
 			if p.added >= p.room {
 				if err := c.waitFor(timed, (p.added-p.backlog/2)*p.share); err != nil {

@@ -22,7 +22,7 @@ type Config struct {
 	Keys int
 	// Distribution says how often which key is added. Default: load.Uniform.
 	Distribution load.Distribution
-	// HandlerCost is what a worker spends on each key. Default: nothing.
+	// HandlerCost is what a worker spends on each key, at most half a minute. Default: nothing.
 	HandlerCost time.Duration
 	// Duration of each of the two phases. Default: 2 s.
 	Duration time.Duration
@@ -68,6 +68,9 @@ func (c Config) Validate() error {
 	}
 	if c.HandlerCost < 0 {
 		problems = append(problems, fmt.Errorf("handler cost: %v is negative", c.HandlerCost))
+	}
+	if c.HandlerCost > patience/2 {
+		problems = append(problems, fmt.Errorf("handler cost: %v is more than %v, after which a key counts as lost", c.HandlerCost, patience/2))
 	}
 	if c.Duration < 0 {
 		problems = append(problems, fmt.Errorf("duration: %v is negative", c.Duration))

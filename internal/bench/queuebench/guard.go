@@ -9,8 +9,9 @@ import (
 	"orrery/internal/bench"
 )
 
-// patience is how long a workload waits for a key before it takes it for lost. Keys here take a thousandth of it.
-const patience = 5 * time.Second
+// patience is how long a workload waits for a key before it takes it for lost. Keys here take a thousandth of it, unless the machine has
+// hardly any time for them.
+const patience = time.Minute
 
 // guard shuts a queue down when the context ends or when nothing has moved for so long that a key must be lost, so that
 // nobody waits for it forever.

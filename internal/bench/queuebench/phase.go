@@ -123,14 +123,23 @@ func (p *phase) settled() bool {
 	return true
 }
 
-// batch is how many keys go by between two looks at the clock and the context.
+// batch is how many keys go by between two looks at the clock and the context. A producer adds one at least, however late it begins.
 const batch = 256
+
+// portion is how many keys a worker deals with between two signs of life. Those of slow ones come singly, or the guard would take the keys
+// that wait for them for lost.
+func (r *run) portion() int {
+	if r.HandlerCost <= 0 {
+		return batch
+	}
+	return int(min(max(time.Second/r.HandlerCost, 1), batch))
+}
 
 func (p *phase) fastProducer(ctx context.Context, number int) {
 	var t tally
 	defer p.collect(&t)
 	picker := p.keys.Picker(number)
-	for ctx.Err() == nil && time.Since(p.start) < p.until {
+	for begun := false; ctx.Err() == nil && (!begun || time.Since(p.start) < p.until); begun = true {
 		for range batch {
 			i := picker.Next()
 			p.cells[i].due.Store(1)
@@ -159,6 +168,7 @@ func (p *phase) pacedProducer(ctx context.Context, number int) {
 func (p *phase) worker(ctx context.Context) {
 	var t tally
 	defer p.collect(&t)
+	portion := p.portion()
 	for {
 		key, shutdown := p.q.Get()
 		if shutdown {
@@ -170,8 +180,8 @@ func (p *phase) worker(ctx context.Context) {
 			t.strange++
 		}
 		p.q.Done(key)
-		if t.processed++; t.processed%batch == 0 {
-			p.Moved(batch)
+		if t.processed++; t.processed%portion == 0 {
+			p.Moved(portion)
 		}
 	}
 }

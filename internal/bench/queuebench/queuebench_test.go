@@ -201,6 +201,29 @@ func TestRunWithMetricsRateAndCost(t *testing.T) {
 	assert.LessOrEqual(t, result.Latency.Count(), uint64(90))
 }
 
+// A machine may be so busy that the time is up before a producer begins.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Duration: 1, Keys: 500}, nil)
+	require.NoError(t, err)
+	processed, _ := result.Figure("processed")
+	assert.Positive(t, processed.Value)
+	assert.Positive(t, result.Latency.Count())
+}
+
+// Keys that wait for a slow worker are not lost.
+func TestSlowHandlersGetTheirTime(t *testing.T) {
+	for _, cost := range []time.Duration{50 * time.Millisecond, 3 * time.Second, patience / 2} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := Config{HandlerCost: cost, Workers: 1, Keys: 100, Distribution: load.Uniform}.withDefaults()
+			r := &run{Config: cfg, keys: load.NewKeys(cfg.Keys, cfg.Distribution, 1), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
+			p, err := r.phase(t.Context(), Orrery(), "slowly", time.Second, 100)
+			require.NoError(t, err, cost)
+			assert.Equal(t, 100, p.added)
+			assert.Positive(t, p.processed)
+		})
+	}
+}
+
 // scripted hands out these keys and then says shutdown.
 type scripted struct {
 	Queue
@@ -268,13 +291,14 @@ func TestRunNoticesLostKeys(t *testing.T) {
 func TestConfig(t *testing.T) {
 	require.NoError(t, Config{}.Validate())
 	for text, cfg := range map[string]Config{
-		"producers":    {Producers: -1},
-		"workers":      {Workers: maxGoroutines + 1},
-		"keys":         {Keys: maxKeys + 1},
-		"distribution": {Distribution: "normal"},
-		"handler cost": {HandlerCost: -1},
-		"duration":     {Duration: -time.Second},
-		"rate":         {Rate: math.NaN()},
+		"producers":      {Producers: -1},
+		"workers":        {Workers: maxGoroutines + 1},
+		"keys":           {Keys: maxKeys + 1},
+		"distribution":   {Distribution: "normal"},
+		"handler cost":   {HandlerCost: -1},
+		"counts as lost": {HandlerCost: patience/2 + 1},
+		"duration":       {Duration: -time.Second},
+		"rate":           {Rate: math.NaN()},
 	} {
 		_, err := Run(t.Context(), Orrery(), cfg, nil)
 		assert.ErrorContains(t, err, text)

@@ -19,13 +19,13 @@ type readers struct {
 // reader does its i-th read and returns how many reads that were.
 type reader func(i int) (reads int, err error)
 
-// start runs each reader on a goroutine of its own.
+// start runs each reader on a goroutine of its own. It reads at least once, however late it gets a processor.
 func start(all []reader) *readers {
 	r := &readers{reads: make([]int, len(all)), errs: make([]error, len(all))}
 	for n, read := range all {
 		r.running.Go(func() {
 			total := 0
-			for i := 0; !r.stop.Load() && r.errs[n] == nil; i++ {
+			for i := 0; (i == 0 || !r.stop.Load()) && r.errs[n] == nil; i++ {
 				var reads int
 				reads, r.errs[n] = read(i)
 				total += reads

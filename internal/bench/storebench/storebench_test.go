@@ -71,16 +71,39 @@ func TestRunWithoutReaders(t *testing.T) {
 	allocations, measured := result.Figure("allocations per write")
 	assert.True(t, measured)
 	assert.Positive(t, allocations.Value)
-	assert.InEpsilon(t, result.Figures[0].Value/2*0.005, float64(result.Latency.Count()), 0.01, "half of what is possible")
+	rate := max(result.Figures[0].Value/2, 1) // a second at the least, however slow the machine is
+	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count(), "half of what is possible")
+}
+
+// A machine may be so busy that the time is up before the writer begins, and before a reader gets a processor.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Objects: 10, Readers: 2, Duration: 1}, nil)
+	require.NoError(t, err)
+	for _, name := range []string{"writes", "reads"} {
+		figure, ok := result.Figure(name)
+		assert.True(t, ok && figure.Value > 0, name)
+	}
+	assert.Positive(t, result.Latency.Count())
+}
+
+// endsWith is our store; the end comes when the n-th part of a run begins.
+func endsWith(n int, end func()) Subject {
+	gear := Orrery().(subject[object]).gear
+	newStore := gear.NewStore
+	gear.NewStore = func() Store[object] {
+		if n--; n == 0 {
+			end()
+		}
+		return newStore()
+	}
+	return Of(gear)
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
-	// The second Config is in its second part by then.
-	for _, cfg := range []Config{{Objects: 10}, {Objects: 10, Duration: 40 * time.Millisecond, Rate: 1000}} {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := Run(ctx, Orrery(), cfg, nil)
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		cancel()
+	for part, cfg := range map[int]Config{1: {Objects: 10, Duration: time.Hour}, 2: {Objects: 10, Duration: time.Millisecond}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Run(ctx, endsWith(part, cancel), cfg, nil)
+		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

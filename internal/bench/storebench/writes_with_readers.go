@@ -43,12 +43,12 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, 
 	}, err
 }
 
-// writeFor updates objects for some time and returns how many.
+// writeFor updates objects for some time, and a few in any case, and returns how many.
 func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int, meter *bench.Meter) (writes int, took time.Duration, err error) {
 	// A write can take 15 ms here or a few hundred nanoseconds: the clock is looked at often enough for the former and
 	// seldom enough for the latter.
 	const many = 8
-	for began := time.Now(); took < lasts; took = time.Since(began) {
+	for began := time.Now(); writes == 0 || took < lasts; took = time.Since(began) {
 		if err := ctx.Err(); err != nil {
 			return writes, took, err
 		}

@@ -12,8 +12,8 @@ import (
 	"orrery/internal/bench"
 )
 
-// patience is how long a worker whose parent is gone waits for its scenario to notice.
-const patience = 5 * time.Second
+// patience is how long a worker whose parent is gone waits for its scenario to notice: long enough for one that does on any machine.
+const patience = time.Minute
 
 const usage = `%s runs scenarios of the comparison for one side.
 
@@ -66,7 +66,7 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 	}
 }
 
-// endOfParent passes on what is read, and at the end of it gives the process a few seconds: a scenario that does not
+// endOfParent passes on what is read, and at the end of it gives the process a minute: a scenario that does not
 // listen to its context must not outlive whoever asked for it.
 func endOfParent(input io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {

@@ -129,7 +129,7 @@ func TestStopTakesTheWholeFamily(t *testing.T) {
 	require.NoError(t, syscall.Kill(child, 0), "it is there")
 	process.Stop()
 	process.Stop() // once more does nothing
-	assert.Eventually(t, func() bool { return gone(child) }, 10*time.Second, 5*time.Millisecond)
+	assert.Eventually(t, func() bool { return gone(child) }, 3*time.Minute, 5*time.Millisecond)
 }
 
 // A worker dies with its parent, however that has died: all that it sees of it is the end of its input.
