@@ -62,9 +62,6 @@ func (o *electionOptions) timing() leaderelection.Timing {
 // electing tells whether this run takes part in an election. One that writes nothing does not: it is in nobody's way.
 func (o *runOptions) electing() bool { return o.election.elect && !o.dryRun }
 
-// electionName is how metrics and health call the election.
-const electionName = "orrery"
-
 // healthTolerance is for how long a Lease may have run out before the process counts as stuck, as in kube-controller-manager.
 const healthTolerance = 20 * time.Second
 
@@ -100,7 +97,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	if err != nil {
 		return err
 	}
-	p.observer.leading(electionName, false)
+	p.observer.leading(election.name, false)
 	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
 	p.observer.show("election", func() any { return elector.Snapshot() })
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
@@ -117,14 +114,15 @@ func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Wor
 
 // electionTrace tells metrics and Events.
 func (p *process) electionTrace() *leaderelection.Trace {
+	name := p.options.election.name // metrics call an election as its Lease, as in kube-controller-manager
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
-			p.observer.leading(electionName, true)
-			p.recording.became(p.options.election.namespace, p.options.election.name, term.Identity)
+			p.observer.leading(name, true)
+			p.recording.became(p.options.election.namespace, name, term.Identity)
 		},
-		Lost:     func(error) { p.observer.leading(electionName, false) },
-		Released: func(error) { p.observer.leading(electionName, false) },
-		SlowPath: func() { p.observer.slowPath(electionName) },
+		Lost:     func(error) { p.observer.leading(name, false) },
+		Released: func(error) { p.observer.leading(name, false) },
+		SlowPath: func() { p.observer.slowPath(name) },
 	}
 }
 

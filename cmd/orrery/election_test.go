@@ -15,6 +15,7 @@ import (
 
 	"orrery/internal/apiserver"
 	"orrery/internal/leaderelection"
+	"orrery/internal/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -166,4 +167,22 @@ func TestIdentitiesTellProcessesApart(t *testing.T) {
 	first, second := newIdentity(), newIdentity()
 	assert.Regexp(t, pattern, first)
 	assert.NotEqual(t, first, second)
+}
+
+// As in kube-controller-manager: dashboards tell elections apart by the Lease.
+func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
+	options := &runOptions{election: electionOptions{name: "mine"}}
+	p := &process{options: options, observer: &observer{metrics: metrics.New("test")}}
+	shown := func() string {
+		var text strings.Builder
+		require.NoError(t, p.observer.metrics.WriteText(&text))
+		return text.String()
+	}
+	trace := p.electionTrace()
+	trace.Acquired(leaderelection.Term{})
+	trace.SlowPath()
+	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 1`)
+	assert.Contains(t, shown(), `leader_election_slowpath_total{name="mine"} 1`)
+	trace.Lost(nil)
+	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 0`)
 }

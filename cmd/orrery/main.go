@@ -29,7 +29,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(context.Background()); err != nil {
-		lastWord(stderr, "orrery: "+restclient.Redact(explain(err)))
+		lastWord(stderr, lastSentence(err))
 		if _, interrupted := errors.AsType[*interruptedError](err); interrupted {
 			return exitInterrupted
 		}
@@ -37,6 +37,9 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	}
 	return 0
 }
+
+// lastSentence says why the program ends.
+func lastSentence(err error) string { return "orrery: " + restclient.Redact(explain(err)) }
 
 // lastWordLimit is how long the end of the program waits for a reader.
 const lastWordLimit = time.Second

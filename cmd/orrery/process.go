@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"os"
 	"time"
 
 	"orrery/informer"
@@ -22,7 +21,7 @@ type process struct {
 	fence     *leaderelection.Fence
 	shared    controllers.Context
 
-	end *time.Timer // ends the process, if it is still there
+	lastResort lastResort
 }
 
 // run sets the selected controllers up and lets them work when this process leads. It returns when ctx has ended and
@@ -31,9 +30,7 @@ type process struct {
 // The informers run all the time: when this process takes over, its caches are warm. They end after the controllers: one
 // that finishes what it has in hand reads their stores.
 func (p *process) run(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection) error {
-	p.end = time.AfterFunc(time.Hour, func() { os.Exit(1) })
-	p.end.Stop()
-	defer p.end.Stop()
+	defer p.lastResort.disarm()
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	p.shared.Informers = &informer.SharedInformerFactory{}
 	defer p.shared.Informers.Shutdown()
@@ -105,7 +102,7 @@ func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepare
 		p.logger.Info().Dur("at_most_s", p.options.drainTimeout).Msg("stopping: finishing what is in hand; press Ctrl-C again to stop at once")
 		stopNow()
 	})()
-	defer context.AfterFunc(alive, func() { p.end.Reset(lastMoment) })()
+	defer context.AfterFunc(alive, func() { p.lastResort.within(lastMoment, context.Cause(alive)) })()
 	prepared.Work(stop, alive)
 }
 

@@ -66,7 +66,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	recording := startRecording(client, options, logger)
 	defer recording.stop()
 	observer.watchEvents(recording)
-	resting := newRest(restAfter, giveBackMemory)
+	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
 	initializers := map[string]controllers.Initializer{
 		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
@@ -74,6 +74,12 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	p := &process{
 		options: options, logger: logger, observer: observer, recording: recording, fence: &fence,
 		shared: controllers.Context{Client: client, Available: available},
+		lastResort: lastResort{exit: func(why error) {
+			logger.Error().Dur("after_s", lastMoment).Msg("something does not let go, the process is ended as it is")
+			logger.Stop()
+			lastWord(stderr, lastSentence(why))
+			os.Exit(1)
+		}},
 	}
 	if err := p.run(ctx, initializers, selection); err != nil {
 		return err
