@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orrery/restclient/api"
@@ -14,6 +15,8 @@ import (
 // not like, in the message of a refusal, in a warning, or in bytes that are no HTTP at all; and such texts go far: into
 // logs, into the conditions of a namespace, where everybody reads them. The patterns of redactText know a token by what
 // stands before it, this one knows the token.
+//
+// A secret that is an ordinary word, or very short, is not looked for, see ordinaryWords: then the patterns have to do.
 type censor []string
 
 // shortestSecret: what is shorter is not looked for, or it would be found in every other word.
@@ -25,8 +28,12 @@ const censored = "[redacted]"
 func censorFor(sent *http.Request, proxy *url.URL) censor {
 	var c censor
 	add := func(secret string) {
-		if len(secret) >= shortestSecret && !slices.Contains(c, secret) {
-			c = append(c, secret)
+		if isOrdinary(secret) || slices.Contains(c, secret) {
+			return
+		}
+		c = append(c, secret)
+		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as errors quote what they choke on
+			c = append(c, quoted[1:len(quoted)-1])
 		}
 	}
 	if sent != nil {
@@ -49,7 +56,9 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 	return c
 }
 
-// SecretsOf returns the secrets that a request carries: what a log must not show, wherever it got it from.
+// SecretsOf returns the secrets that a request carries: what a log must not show, wherever it got it from. Ordinary words, and
+// what has less than six bytes, are not among them: they would be found in every other line, and be told by what is missing
+// there.
 func SecretsOf(sent *http.Request) []string { return censorFor(sent, nil) }
 
 func (c censor) text(text string) string {

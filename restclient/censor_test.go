@@ -184,3 +184,30 @@ func TestCensoredErrorsKeepTheirKind(t *testing.T) {
 	err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
+
+// Somebody's password is a word that texts are full of. It is hidden where a credential stands, and nowhere else: the refusal
+// is still understood, by people and by the program.
+func TestOrdinaryWordsAreNotCensored(t *testing.T) {
+	for _, password := range []string{"default", "Forbidden", "a", "namespace"} {
+		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 403, Reason: api.ReasonForbidden,
+				Message: `pods "a" is Forbidden in the namespace "default", ` + r.Header.Get("Authorization")})
+		}))
+		client := server.Client(func(c *restclient.Config) { c.Credentials = fixedHeader("Bearer " + password); c.MaxRetries = -1 })
+		err := client.Do(t.Context(), restclient.Request{Path: "/version"}, nil)
+		assert.True(t, api.IsForbidden(err), "%s: %v", password, err)
+		assert.ErrorContains(t, err, `pods "a" is Forbidden in the namespace "default", `)
+		assert.Contains(t, restclient.Redact(err.Error()), "Bearer [redacted]", "as the log shows it")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://h", nil)
+	require.NoError(t, err)
+	for secret, want := range map[string][]string{
+		"default": nil, "a": nil, "Kube-System": nil, "default1": {"default1"}, canary: {canary}, "canary": {"canary"},
+		`quo"ted\canary`: {`quo"ted\canary`, `quo\"ted\\canary`},
+	} {
+		request.Header.Set("Authorization", "Bearer "+secret)
+		assert.Equal(t, want, restclient.SecretsOf(request), secret)
+	}
+}

@@ -199,6 +199,36 @@ func TestKnownSecretsAreHidden(t *testing.T) {
 	}
 }
 
+// What is a secret here is a word of the program there, or a number: lines stay what they are, and what varies in them is
+// looked through.
+func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
+	words := []string{"message", "namespace", "finalized", "warning", "took_s", "123456", `quo"ted\canary` + "\n", "<&>häh?"}
+	told := lines(t, 0, func(l *logs.Logger) {
+		for _, word := range words {
+			l.Hide(word)
+		}
+		line := l.Warn().Str("namespace", "blue").Int("took_s", 123456789)
+		for _, word := range words {
+			line = line.Str("of "+word, "a "+word+".")
+		}
+		line.Err(errors.New("it says namespace")).Bytes("stack", []byte("warning \" 123456")).Msg("namespace finalized")
+	})
+	want := map[string]any{"level": "warn", "message": "namespace finalized", "namespace": "blue", "took_s": 123456789.0,
+		"error": "it says [redacted]", "stack": "[redacted] \" [redacted]"}
+	for _, word := range words {
+		want["of "+word] = "a [redacted]."
+	}
+	assert.Equal(t, []map[string]any{want}, told)
+
+	var out bytes.Buffer
+	text := logs.New(logs.Config{Writer: &out})
+	for _, word := range words {
+		text.Hide(word)
+	}
+	text.Warn().Str("namespace", "blue").Str("detail", `quo"ted\canary`+"\n").Msg("namespace finalized")
+	assert.Regexp(t, `^\S+ WARN  namespace finalized namespace=blue detail=\[redacted\]\n$`, out.String())
+}
+
 // A line remains one that a machine can read, whatever is taken out of it.
 func TestRedactionLeavesWholeLines(t *testing.T) {
 	for _, err := range secretive() {

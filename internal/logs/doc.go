@@ -9,7 +9,7 @@
 // # Guarantees
 //
 // A line never holds a token, a key, a header or the content of an object. Errors are searched for what looks like a
-// secret, and every line for the secrets that are known ([Logger.Hide]). Lines are whole, in either of two formats: text
+// secret, and what varies in a line for the secrets that are known ([Logger.Hide]). Lines are whole, in either of two formats: text
 // for people, JSON for machines.
 //
 // Every line of a pass over a namespace, and of the requests that it makes, carries the reconcile_id of that pass: the

@@ -72,8 +72,7 @@ func New(config Config) *Logger {
 // newLogger takes a writer that many may use at once.
 func newLogger(config Config) *Logger {
 	hidden := &secrets{}
-	config.Writer = hider{config.Writer, hidden}
-	return &Logger{zero: zeroLogger(config), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden}
+	return &Logger{zero: zeroLogger(config, hidden), verbosity: config.Verbosity, passes: newReconciles(), secrets: hidden}
 }
 
 // Start returns a logger that never holds up whoever logs for more than a moment, whatever becomes of the writer: lines are
@@ -82,7 +81,7 @@ func Start(config Config) *Logger {
 	s := newSink(config.Writer, func(lost int64) []byte {
 		var line bytes.Buffer
 		config.Writer = &line
-		zero := zeroLogger(config)
+		zero := zeroLogger(config, &secrets{})
 		zero.Warn().Int64("lost", lost).Msg("log lines were lost, the writer failed or was too slow")
 		return line.Bytes()
 	})
@@ -111,7 +110,7 @@ func (l *Logger) Dropped() int64 {
 	return l.sink.dropped()
 }
 
-func zeroLogger(config Config) zerolog.Logger {
+func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 	writer := config.Writer
 	if config.Format != JSON {
 		writer = zerolog.ConsoleWriter{
@@ -124,7 +123,7 @@ func zeroLogger(config Config) zerolog.Logger {
 			},
 		}
 	}
-	return zerolog.New(writer).With().Timestamp().Logger()
+	return zerolog.New(hider{writer, hidden}).With().Timestamp().Logger()
 }
 
 // fieldsFirst is the order in which a line of text tells what it is about; other fields follow by name.
