@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -37,6 +38,8 @@ func init() {
 		linkFault("half-close", 2, time.Second, func(d *door, _ int) { d.link.HalfClose() }, nil),
 		linkFault("cut after some bytes", 2, 8*time.Second, func(d *door, n int) { d.link.CutAfter(int64(n) * 1000) }, func(d *door) { d.link.CutAfter(-1) }),
 		linkFault("corruption", 2, 6*time.Second, func(d *door, n int) { d.link.Corrupt(int64(n) * 500) }, func(d *door) { d.link.Corrupt(0) }),
+		linkFault("handshakes that break", 1, 8*time.Second, func(d *door, n int) { d.link.CutAfter(int64(n) * 20); d.link.Cut() }, func(d *door) { d.link.CutAfter(-1) }),
+		linkFault("handshakes without an answer", 1, 15*time.Second, func(d *door, _ int) { d.link.Cut(); d.link.BlackHole(true, faultnet.Received) }, func(d *door) { d.link.BlackHole(false) }),
 		linkFault("refused connections", 2, 8*time.Second, func(d *door, _ int) { d.link.Refuse(true); d.link.Cut() }, func(d *door) { d.link.Refuse(false) }),
 
 		// Between client and server, where requests, answers and events can be told apart.
@@ -47,10 +50,22 @@ func init() {
 		httpFault("slow answers", 2, func(f *httpFaults, n int) { f.slow = time.Duration(n) * 20 * time.Millisecond }, func(f *httpFaults) { f.slow = 0 }),
 		httpFault("lost answers", 3, func(f *httpFaults, n int) { f.lose = float64(n) / 150 }, func(f *httpFaults) { f.lose = 0 }),
 		httpFault("expired continue tokens", 2, func(f *httpFaults, _ int) { f.expireContinue = true }, func(f *httpFaults) { f.expireContinue = false }),
+		answersFault("a proxy's page in place of answers", htmlAnswers),
+		answersFault("redirections", redirects),
+		answersFault("empty answers", emptyAnswers),
+		answersFault("answers of another type", mistypedAnswers),
+		answersFault("answers that break off", cutAnswers),
+		answersFault("connections that say farewell", farewells),
+		linkFault("only HTTP/1.1", 2, 10*time.Second, func(d *door, _ int) { d.oldProtocol.Store(true); d.link.Cut() }, func(d *door) { d.oldProtocol.Store(false) }),
 		streamFault("bookmarks withheld", func(f *streamFaults, _ int) { f.withholdBookmarks = true }),
 		streamFault("duplicate events", func(f *streamFaults, n int) { f.duplicateEvery = 1 + n/20 }),
 		streamFault("stale events", func(f *streamFaults, n int) { f.staleEvery = 1 + n/20 }),
 		streamFault("watches that end early", func(f *streamFaults, n int) { f.endAfter = 1 + n/4 }),
+		streamFault("watches that end with an error", func(f *streamFaults, n int) {
+			f.errorAfter, f.errorCode = 1+n/4, []int{500, 504, 429, 418, 403, 599, 0}[n%7]
+		}),
+		streamFault("bookmarks without a version", func(f *streamFaults, _ int) { f.emptyBookmarks = true }),
+		streamFault("events in pieces", func(f *streamFaults, n int) { f.pieces = 1 + n/5 }),
 		streamFault("watches that break off", func(f *streamFaults, n int) { f.breakAfter = 1 + n/4 }),
 
 		// At the control plane.
@@ -70,12 +85,20 @@ func init() {
 			pause(ctx, s.For)
 			return r.cluster.replaceControllerManager(ctx)
 		}),
-		serverFault("kube-apiserver frozen", 1, func(ctx context.Context, r *run, s Step) error {
+		longer(20*time.Second, serverFault("kube-apiserver frozen", 1, func(ctx context.Context, r *run, s Step) error {
 			return r.cluster.freeze(ctx, controlplane.APIServer, s.For)
-		}),
-		serverFault("etcd frozen", 1, func(ctx context.Context, r *run, s Step) error {
+		})),
+		longer(20*time.Second, serverFault("etcd frozen", 1, func(ctx context.Context, r *run, s Step) error {
 			return r.cluster.freeze(ctx, controlplane.Etcd, s.For)
+		})),
+		serverFault("crash of etcd", 1, func(ctx context.Context, r *run, s Step) error {
+			r.cluster.KillEtcd()
+			pause(ctx, s.For)
+			return r.cluster.StartEtcd(ctx)
 		}),
+		obstacleFault("deletions denied", func(int, int) obstacle { return denial() }),
+		obstacleFault("a webhook that does not answer", func(port, n int) obstacle { return silentWebhook(fmt.Sprintf("127.0.0.1:%d", port), 1+n%5) }),
+		obstacleFault("an API without a server", func(port, _ int) obstacle { return lostAPI(port) }),
 		{name: "rights taken away", weight: 2, longest: 5 * time.Second, places: func(*Plan) []string { return []string{atRights} },
 			begin: func(ctx context.Context, r *run, _ Step) (func(context.Context) error, error) {
 				return r.cluster.grant, r.cluster.revoke(ctx)
@@ -149,6 +172,10 @@ func refusalFault(name string, code, retryAfter int) fault {
 	}, func(f *httpFaults) { f.refuseShare = 0 })
 }
 
+func answersFault(name string, what answerFault) fault {
+	return httpFault(name, 1, func(f *httpFaults, n int) { f.answer, f.answerShare = what, float64(n)/100 }, func(f *httpFaults) { f.answerShare = 0 })
+}
+
 func streamFault(name string, on func(*streamFaults, int)) fault {
 	return httpFault(name, 3, func(f *httpFaults, n int) { on(&f.stream, n) }, func(f *httpFaults) { f.stream = streamFaults{} })
 }
@@ -160,6 +187,29 @@ func serverFault(name string, weight int, do func(context.Context, *run, Step) e
 			r.serverMu.Lock()
 			defer r.serverMu.Unlock()
 			return nil, do(ctx, r, s)
+		}}
+}
+
+// longer is the fault with another limit to its length.
+func longer(longest time.Duration, f fault) fault {
+	f.longest = longest
+	return f
+}
+
+// obstacleFault puts something into the cluster, and takes it away. What it makes may refer to a port at which nobody answers.
+func obstacleFault(name string, what func(port, amount int) obstacle) fault {
+	return fault{name: name, weight: 2, longest: 15 * time.Second, places: func(*Plan) []string { return []string{atServer} },
+		begin: func(ctx context.Context, r *run, s Step) (func(context.Context) error, error) {
+			silence, port, err := silentListener()
+			if err != nil {
+				return nil, err
+			}
+			o := what(port, s.Amount)
+			r.cluster.place(ctx, o)
+			return func(ctx context.Context) error {
+				defer silence.Close()
+				return r.cluster.clear(ctx, o)
+			}, nil
 		}}
 }
 

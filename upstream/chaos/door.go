@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -27,6 +29,8 @@ type door struct {
 	link       *faultnet.Link
 	faults     *httpFaults
 	kubeconfig string // for the subject
+	// oldProtocol has new connections know nothing but HTTP/1.1, as behind many a proxy.
+	oldProtocol atomic.Bool
 
 	rewriter *rewriter
 	server   *httptest.Server
@@ -52,6 +56,7 @@ func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard
 	d.server = httptest.NewUnstartedServer(d.rewriter)
 	d.server.EnableHTTP2 = true
 	d.server.Config.ErrorLog = d.rewriter.proxy.ErrorLog // connections that break are what this is about
+	d.server.TLS = &tls.Config{GetConfigForClient: d.protocols}
 	d.server.StartTLS()
 	d.tcp, err = faultnet.NewProxy("127.0.0.1:0", d.server.Listener.Addr().String(), d.link)
 	if err == nil {
@@ -62,6 +67,16 @@ func openDoor(name, userKubeconfig, kubeconfig string, seed uint64, guard *guard
 		return nil, fmt.Errorf("door %s: %w", name, err)
 	}
 	return d, nil
+}
+
+// protocols is asked at each handshake. Nothing is what the server does anyway.
+func (d *door) protocols(*tls.ClientHelloInfo) (*tls.Config, error) {
+	if !d.oldProtocol.Load() {
+		return nil, nil
+	}
+	config := d.server.TLS.Clone()
+	config.NextProtos = []string{"http/1.1"}
+	return config, nil
 }
 
 // certificate is what the subject has to trust.
@@ -93,6 +108,7 @@ func (d *door) writeKubeconfig() error {
 func (d *door) heal() {
 	d.link.Heal()
 	d.faults.heal()
+	d.oldProtocol.Store(false)
 }
 
 // close breaks all connections and returns when nothing of the door is left.

@@ -4,12 +4,26 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"regexp"
 )
 
-// framing reads one message of a stream, as it is on the wire: what is passed on or repeated is these bytes. Its error is
-// io.EOF at the end of the stream, and another one when the stream ends inside a message.
-type framing func(*bufio.Reader) (frame []byte, err error)
+// framing is how the messages of a stream are told apart.
+type framing struct {
+	// read takes one message as it is on the wire: what is passed on or repeated is these bytes. Its error is io.EOF at the
+	// end of the stream, and another one when the stream ends inside a message.
+	read func(*bufio.Reader) (frame []byte, err error)
+	// wrap makes a message of an event in JSON; nil where events are something else.
+	wrap func(event []byte) []byte
+}
+
+// The framings.
+var (
+	lines    = framing{read: readLine, wrap: func(event []byte) []byte { return append(event, '\n') }}
+	protobuf = framing{read: readProtobufFrame}
+	socket   = framing{read: readSocketFrame, wrap: writeSocketFrame}
+)
 
 // The media type of watches in protobuf.
 const protobufStream = "application/vnd.kubernetes.protobuf"
@@ -17,9 +31,42 @@ const protobufStream = "application/vnd.kubernetes.protobuf"
 // framingOf tells how the messages of a watch are told apart.
 func framingOf(contentType string) framing {
 	if bytes.HasPrefix([]byte(contentType), []byte(protobufStream)) {
-		return readProtobufFrame
+		return protobuf
 	}
-	return readLine
+	return lines
+}
+
+// failure is the event by which a server says that something is wrong. Where it would be in protobuf it is nothing: then the
+// watch just ends.
+func (f framing) failure(code int) []byte {
+	if f.wrap == nil {
+		return nil
+	}
+	return f.wrap(fmt.Appendf(nil, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
+		`"message":"chaos: something is wrong","reason":"Chaos","code":%d}}`, code))
+}
+
+var versionOf = regexp.MustCompile(`"resourceVersion":"[0-9]+"`)
+
+// withoutVersion takes the version out of an event, if it is in JSON.
+func (f framing) withoutVersion(frame []byte) []byte {
+	begin := bytes.IndexByte(frame, '{')
+	if f.wrap == nil || begin < 0 {
+		return frame
+	}
+	return f.wrap(versionOf.ReplaceAll(bytes.TrimRight(frame[begin:], "\n"), []byte(`"resourceVersion":""`)))
+}
+
+// writeSocketFrame makes a frame of text, as servers do.
+func writeSocketFrame(event []byte) []byte {
+	head := []byte{0x81, byte(len(event))}
+	switch {
+	case len(event) >= 1<<16:
+		head = binary.BigEndian.AppendUint64([]byte{0x81, 127}, uint64(len(event)))
+	case len(event) >= 126:
+		head = binary.BigEndian.AppendUint16([]byte{0x81, 126}, uint16(len(event)))
+	}
+	return append(head, event...)
 }
 
 // readLine reads a JSON event: kube-apiserver ends each with a line feed and writes no other.

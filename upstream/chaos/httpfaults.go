@@ -19,6 +19,10 @@ type streamFaults struct {
 	staleEvery        int // each so many changes one from before comes again
 	endAfter          int // changes after which a watch ends in good order
 	breakAfter        int // changes after which it breaks off inside a message
+	errorAfter        int // changes after which the server says that something is wrong
+	errorCode         int // what it says then
+	pieces            int // at most so many bytes come at a time; 0: as they are
+	emptyBookmarks    bool
 }
 
 // httpFaults are the faults that a door has on the level of HTTP. Several can be in force at the same time. The zero value
@@ -29,6 +33,8 @@ type httpFaults struct {
 	refuse         refusal
 	refuseShare    float64
 	lose           float64 // the share of requests whose answer is lost
+	answer         answerFault
+	answerShare    float64
 	slow           time.Duration
 	expireContinue bool
 	stream         streamFaults
@@ -42,7 +48,7 @@ func newHTTPFaults(seed uint64) *httpFaults {
 // heal switches everything off.
 func (f *httpFaults) heal() {
 	f.change(func(f *httpFaults) {
-		f.refuseShare, f.lose, f.slow, f.expireContinue, f.stream = 0, 0, 0, false, streamFaults{}
+		f.refuseShare, f.lose, f.answerShare, f.slow, f.expireContinue, f.stream = 0, 0, 0, 0, false, streamFaults{}
 	})
 }
 
@@ -58,6 +64,16 @@ func (f *httpFaults) refusal() (refusal, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refuse, f.rollLocked(f.refuseShare)
+}
+
+// answers tells what becomes of the answer to a request, besides.
+func (f *httpFaults) answers() answerFault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.rollLocked(f.answerShare) {
+		return f.answer
+	}
+	return ""
 }
 
 // loses tells whether the answer to a request is lost.

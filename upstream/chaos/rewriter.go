@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -68,11 +69,18 @@ func (r *rewriter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		refuse(w, refusal{code: http.StatusGone})
 		return
 	}
+	answer := r.faults.answers()
+	if answer.replace(w, request) {
+		return
+	}
 	if r.guard != nil {
 		r.guard.look(request)
 	}
-	r.proxy.ServeHTTP(w, request)
+	r.proxy.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), answerKey{}, answer)))
 }
+
+// answerKey is where the context of a request has what becomes of its answer.
+type answerKey struct{}
 
 // modify does to an answer of the server what the faults say.
 func (r *rewriter) modify(response *http.Response) error {
@@ -80,9 +88,12 @@ func (r *rewriter) modify(response *http.Response) error {
 		r.shifts.answered(r.user, response)
 	}
 	query := response.Request.URL.Query()
+	if answer, ours := response.Request.Context().Value(answerKey{}).(answerFault); ours && response.StatusCode != http.StatusSwitchingProtocols {
+		defer answer.spoil(response)
+	}
 	switch watch := query.Get("watch"); {
 	case response.StatusCode == http.StatusSwitchingProtocols:
-		response.Body = newRewrittenStream(response.Body, readSocketFrame, true, initialEvents(query), r.faults)
+		response.Body = newRewrittenStream(response.Body, socket, true, initialEvents(query), r.faults)
 	case response.StatusCode == http.StatusOK && (watch == "true" || watch == "1"):
 		response.Body = newRewrittenStream(response.Body, framingOf(response.Header.Get("Content-Type")), false, initialEvents(query), r.faults)
 	case watch == "" && r.faults.loses():

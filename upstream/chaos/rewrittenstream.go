@@ -17,6 +17,7 @@ type rewrittenStream struct {
 	faults        *httpFaults
 
 	pending []byte   // what is to be read next
+	atATime int      // how much of it, at most; 0: all
 	failed  error    // what comes after that
 	old     [][]byte // changes that were passed on, at most so many as are remembered
 	begun   bool     // the initial events are over, if there are any: from now on a change may come again late
@@ -37,6 +38,9 @@ func (s *rewrittenStream) Read(p []byte) (int, error) {
 		}
 		s.fill()
 	}
+	if pieces := s.atATime; pieces > 0 && len(p) > pieces {
+		p = p[:pieces]
+	}
 	n := copy(p, s.pending)
 	s.pending = s.pending[n:]
 	return n, nil
@@ -49,18 +53,22 @@ func (s *rewrittenStream) Write(p []byte) (int, error) {
 
 // fill takes the next message and decides what becomes of it.
 func (s *rewrittenStream) fill() {
-	frame, err := s.framing(s.in)
+	frame, err := s.framing.read(s.in)
 	if err != nil {
 		s.pending, s.failed = frame, err
 		return
 	}
 	faults, number := s.faults.streams()
+	s.atATime = faults.pieces
 	switch kind := kindOf(frame); {
 	case s.socket && isSocketControl(frame):
 		s.pending = frame
 	case kind == changeFrame:
 		s.fillChange(frame, faults, number)
 	case kind == bookmarkFrame && faults.withholdBookmarks:
+		s.faults.hit()
+	case kind == bookmarkFrame && faults.emptyBookmarks:
+		s.pending = s.framing.withoutVersion(frame)
 		s.faults.hit()
 	default:
 		s.begun = s.begun || kind == initialEventsEndFrame
@@ -87,6 +95,9 @@ func (s *rewrittenStream) fillChange(frame []byte, faults streamFaults, number i
 		s.old = append(s.old, frame)
 	}
 	switch {
+	case due(faults.errorAfter):
+		s.pending, s.failed = append(s.pending, s.framing.failure(faults.errorCode)...), io.EOF
+		s.faults.hit()
 	case due(faults.breakAfter):
 		s.pending, s.failed = s.pending[:len(s.pending)-len(frame)/2], io.ErrUnexpectedEOF
 		s.faults.hit()

@@ -71,6 +71,8 @@ func Run(ctx context.Context, config Config) (err error) {
 		slices.Sort(violations)
 		violations = slices.Compact(violations)
 		err = errors.Join(&Failure{Seed: config.Seed, Violations: violations, Dir: r.dir}, err)
+	} else {
+		err = fmt.Errorf("%w (the logs of all programs are in %s)", err, r.dir)
 	}
 	report := fmt.Sprintf("%s\n%v\n", r.plan, err)
 	return errors.Join(err, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte(report), 0o600))

@@ -40,12 +40,12 @@ func (e event) socket() []byte {
 
 // framings are the three, each with what writes it.
 var framings = map[string]struct {
-	read  framing
-	write func(event) []byte
+	framing framing
+	write   func(event) []byte
 }{
 	"json":      {framingOf("application/json"), event.json},
 	"protobuf":  {framingOf("application/vnd.kubernetes.protobuf;stream=watch"), event.protobuf},
-	"websocket": {readSocketFrame, event.socket},
+	"websocket": {socket, event.socket},
 }
 
 // story is what a server says: seven changes with bookmarks among them.
@@ -69,10 +69,10 @@ func through(t *testing.T, name string, initial bool, set func(*streamFaults)) (
 	}
 	faults := newHTTPFaults(1)
 	faults.change(func(f *httpFaults) { set(&f.stream) })
-	out, err := io.ReadAll(newRewrittenStream(io.NopCloser(&wire), f.read, name == "websocket", initial, faults))
+	out, err := io.ReadAll(newRewrittenStream(io.NopCloser(&wire), f.framing, name == "websocket", initial, faults))
 	in := bufio.NewReader(bytes.NewReader(out))
 	for {
-		frame, failed := f.read(in)
+		frame, failed := f.framing.read(in)
 		if failed != nil {
 			if failed != io.EOF {
 				err = errors.Join(err, failed)
@@ -130,10 +130,10 @@ func TestFramesThatAreCut(t *testing.T) {
 	for name, f := range framings {
 		whole := f.write(event{"ADDED", strings.Repeat("x", 200)})
 		for n := 1; n < len(whole); n++ {
-			_, err := f.read(bufio.NewReader(bytes.NewReader(whole[:n])))
+			_, err := f.framing.read(bufio.NewReader(bytes.NewReader(whole[:n])))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s after %d bytes", name, n)
 		}
-		frame, err := f.read(bufio.NewReader(bytes.NewReader(whole)))
+		frame, err := f.framing.read(bufio.NewReader(bytes.NewReader(whole)))
 		require.NoError(t, err, name)
 		assert.Equal(t, whole, frame, name)
 	}

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -28,7 +27,7 @@ func (cp *ControlPlane) etcdArgs() []string {
 	client, peer := "https://"+cp.ports.etcd.address(), "https://"+cp.ports.etcdPeer.address()
 	args := []string{
 		"--name=orrery",
-		"--data-dir=" + filepath.Join(cp.dir, "etcd"),
+		"--data-dir=" + cp.etcdDir(),
 		"--listen-client-urls=" + client,
 		"--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer,

@@ -46,7 +46,8 @@
 // gave last, and the end of its log.
 //
 // Faults can be made on purpose: restart or kill the API server, compact etcd ([ControlPlane.CompactEtcd]), make every
-// known resourceVersion too old ([ControlPlane.ForgetHistory]), switch the watch cache off
+// known resourceVersion too old ([ControlPlane.ForgetHistory]), kill etcd ([ControlPlane.KillEtcd]) or have it begin again with a
+// backup, behind its clients ([ControlPlane.RestoreEtcd]), switch the watch cache off
 // ([Config.DisableWatchCache]), have pods take their time to vanish ([PodDeletionDelay]).
 //
 // # Testing

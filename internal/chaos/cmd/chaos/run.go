@@ -15,7 +15,9 @@ import (
 
 // run plays all seeds, says what came of them, and tells whether all went well.
 func run(ctx context.Context, o options, out io.Writer) bool {
-	fmt.Fprintf(out, "chaos: %d seeds from seed=%d on, each with storms of %s of virtual time, in %d processes\n", o.seeds, o.seed, o.duration, o.workers)
+	fmt.Fprintf(out, "chaos: %d seeds from seed=%d on, each with storms of %s of virtual time, in %d processes\n"+
+		"  a seed decides who takes part and what breaks when; after each storm everything has to be again as the server has it\n",
+		o.seeds, o.seed, o.duration, o.workers)
 	s := &summary{begun: time.Now(), options: o, out: out}
 	stopProgress := s.progress()
 	seeds := make(chan uint64)

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"time"
 
+	"k8s.io/klog/v2"
+
 	"orrery/upstream/chaos"
 )
 
@@ -29,6 +31,7 @@ func main() {
 	if *seed == 0 {
 		*seed = rand.Uint64N(1e9) + 1
 	}
+	klog.SetLogger(klog.Logger{}) // client-go's own opinion of requests that break is not asked for
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	for range *seeds {
@@ -44,11 +47,14 @@ func main() {
 // one makes a run and tells how it went.
 func one(ctx context.Context, config chaos.Config) error {
 	began := time.Now()
-	fmt.Printf("seed=%d\n", config.Seed)
+	fmt.Printf("seed=%d: for %v things go wrong between a real control plane and orrery, by the plan below (what, where, how much, for how long).\n"+
+		"After each round the faults end, and everything has to come right again (\"quiet\"). Ctrl-C ends all programs.\n", config.Seed, config.Duration)
 	err := chaos.Run(ctx, config)
 	switch failure, failed := errors.AsType[*chaos.Failure](err); {
 	case err == nil:
-		fmt.Printf("seed=%d: passed after %.0f s\n", config.Seed, time.Since(began).Seconds())
+		fmt.Printf("seed=%d: passed after %.0f s: nothing was lost, nothing was left behind\n", config.Seed, time.Since(began).Seconds())
+	case ctx.Err() != nil:
+		fmt.Printf("\nseed=%d: stopped after %.0f s: %v\n", config.Seed, time.Since(began).Seconds(), err)
 	case failed:
 		fmt.Printf("\n%v\n\nreplay: make -C upstream chaos SEED=%d DURATION=%s\n", err, failure.Seed, config.Duration)
 	default:
