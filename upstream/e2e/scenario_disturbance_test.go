@@ -68,6 +68,7 @@ func TestAPIServerIsRestarted(t *testing.T) {
 		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining)
 
 		require.NoError(tr.t, tr.controlPlane().RestartAPIServer(tr.ctx))
+		tr.awaitCondition("held", corev1.NamespaceFinalizersRemaining) // again, if a pass has met the server while it went
 		tr.noteNamespace("after a restart", "held")
 		tr.createNamespace("after-restart")
 		tr.deleteNamespace("after-restart")
