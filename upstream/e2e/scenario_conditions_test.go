@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -146,7 +147,8 @@ func TestTypeIsRemoved(t *testing.T) {
 // looked at.
 func (tr *trial) wake(name string) {
 	tr.t.Helper()
-	if err := tr.tryPatchNamespace(name, `{"metadata":{"annotations":{"e2e.orrery/woken":"yes"}}}`); !apierrors.IsNotFound(err) {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"e2e.orrery/woken":%q}}}`, time.Now().Format(time.RFC3339Nano))
+	if err := tr.tryPatchNamespace(name, patch); !apierrors.IsNotFound(err) {
 		require.NoError(tr.t, err)
 	}
 }
