@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,4 +23,22 @@ func (e *election) allow(group string, verbs ...string) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: group}},
 	}, metav1.CreateOptions{})
 	require.NoError(e.t, err)
+	for _, rule := range rules {
+		for _, verb := range rule.Verbs {
+			e.awaitAllowed(group, rule.APIGroups[0], rule.Resources[0], verb)
+		}
+	}
+}
+
+// awaitAllowed waits until the API server knows that a group may do that.
+func (e *election) awaitAllowed(group, apiGroup, resource, verb string) {
+	e.t.Helper()
+	question := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		Groups:             []string{group},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Group: apiGroup, Resource: resource, Namespace: "kube-system"},
+	}}
+	e.eventually(group+" may "+verb+" "+resource, func() (bool, error) {
+		answer, err := e.client.AuthorizationV1().SubjectAccessReviews().Create(e.ctx, question, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed, err
+	})
 }
