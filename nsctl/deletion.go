@@ -34,13 +34,14 @@ func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
 	return c.gracePeriod
 }
 
-// forget is called when a namespace is gone.
+// forget is called when a namespace is gone. While this controller stands by that is another one's work, which tells of it.
 func (c *Controller) forget(namespace *api.Namespace) {
 	c.mu.Lock()
 	d := c.deletions[namespace.UID]
 	delete(c.deletions, namespace.UID)
+	working := c.working
 	c.mu.Unlock()
-	if d != nil {
+	if d != nil && working {
 		c.trace.gone(namespace.Name, time.Since(d.seen))
 	}
 }

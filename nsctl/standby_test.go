@@ -62,7 +62,10 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
 			c.addNamespace(name, false, "kubernetes")
 		}
-		s := newStandby(t, c, nil)
+		var gone []string
+		s := newStandby(t, c, func(config *nsctl.Config) {
+			config.Trace.Gone = func(namespace string, _ time.Duration) { gone = append(gone, namespace) }
+		})
 		other := startController(t, c, nil)
 		time.Sleep(time.Second)
 		c.terminate("done-by-another")
@@ -77,6 +80,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		assert.Empty(t, s.Snapshot().Queue.Queued, "what nobody takes is not queued")
 		assert.Empty(t, s.Snapshot().Queue.Delayed)
 		assert.Equal(t, 2, s.Deleting(), "of what another one has done nothing is left")
+		assert.Empty(t, gone, "that was not its work: what is counted by it would be counted twice")
 
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -93,6 +97,8 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		c.addNamespace("new", true, "kubernetes")
 		time.Sleep(6 * time.Second)
 		assert.Nil(t, c.namespace("new"))
+		synctest.Wait()
+		assert.Equal(t, []string{"seen-long-ago", "seen-a-moment-ago", "new"}, gone)
 		stop()
 		<-ended
 	})

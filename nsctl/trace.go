@@ -49,7 +49,7 @@ type Trace struct {
 	// the failed passes since the last one that went well.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
 	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since it was seen. Passes that
-	// find that out themselves end before or after this.
+	// find that out themselves end before or after this. A controller that stands by does not tell it: the one that works does.
 	Gone func(namespace string, took time.Duration)
 }
 

@@ -48,9 +48,9 @@ var (
 	deletionsInProgress = define(Definition{Name: "orrery_deletions_in_progress", Kind: Gauge,
 		Help: "Namespaces that are known to be in deletion and are not gone. A process that stands by knows of them too."})
 	deletionsTotal = define(Definition{Name: "orrery_deletions_total", Kind: Counter,
-		Help: "Namespaces in deletion that have gone while this process watched."})
+		Help: "Namespaces in deletion that have gone while this process worked. One that stands by does not count them, so replicas can be summed up."})
 	deletionDuration = define(Definition{Name: "orrery_deletion_duration_seconds", Kind: Histogram, Buckets: deletionSeconds,
-		Help: "Seconds from the moment in which this process saw that a namespace was in deletion until it was gone."})
+		Help: "Seconds from the moment in which this process saw that a namespace was in deletion until it was gone, counted by the process that works."})
 	deletionPhase = define(Definition{Name: "orrery_deletion_phase_seconds", Kind: Histogram, Labels: []string{"phase"}, Buckets: phaseSeconds,
 		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, survey, pods, content, report, finalization. All of them together are where the time goes."})
 
