@@ -75,7 +75,7 @@ func binaryQuantity(mantissa *big.Int, exponent int) string {
 		return decimalQuantity(mantissa, exponent, func(exponent int) string { return decimalNames[exponent] })
 	}
 	if !whole.IsInt64() { // more than there can be
-		return strconv.Itoa(math.MaxInt64 * whole.Sign())
+		return strconv.FormatInt(math.MaxInt64*int64(whole.Sign()), 10)
 	}
 	unit := 0
 	for ; unit < len(binaryNames)-1; unit++ {

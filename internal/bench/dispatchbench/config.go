@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("there is no kind of objects %q: choose %s or %s", c.Kind, Heads, Pods)
 	case c.Size < 0:
 		return fmt.Errorf("the size of an object cannot be negative: %d", c.Size)
-	case c.Objects > maxMemory/(emptyObject+c.Size):
+	case int64(c.Objects) > maxMemory/(emptyObject+int64(c.Size)):
 		return fmt.Errorf("%d objects of %d bytes are more than %d MiB: choose fewer or smaller ones", c.Objects, c.Size, maxMemory>>20)
 	case c.Churn < 0 || c.Churn > 1:
 		return fmt.Errorf("churn is a share between 0 and 1, not %v", c.Churn)

@@ -3,8 +3,6 @@ package syncbench
 import (
 	"context"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"orrery/internal/bench"
@@ -56,7 +54,7 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 
 	meter.Begin("syncing", "pods", 0, int64(cfg.Objects))
 	m := &measurement{received: server.hello.Bytes}
-	forgetPeak()
+	bench.ResetPeakMemory()
 	var informer Informer
 	m.usage = bench.Measure(func() {
 		if informer, err = subject.Start(Target{URL: server.hello.URL, Typed: cfg.Typed}); err != nil {
@@ -81,12 +79,6 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 		return nil, err
 	}
 	return m, nil
-}
-
-// forgetPeak makes the kernel forget how large this process was before, as far as that has been given back.
-func forgetPeak() {
-	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux only; elsewhere there is no peak either
 }
 
 // follow tells the meter how far the informer is, ten times a second, until done is called.

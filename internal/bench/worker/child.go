@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -30,9 +29,7 @@ func startChild(command Command) (*child, error) {
 	started := exec.Command(command.Path, command.Args...)
 	started.Env = append(os.Environ(), command.Env...)
 	started.Stderr = command.Stderr
-	// A group of its own: Ctrl-C reaches whoever compares, which then stops its workers in order, and what a worker has
-	// started can be killed with it.
-	started.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	apart(started)
 	stdin, err := started.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -94,11 +91,11 @@ func (c *child) stop() {
 	c.mu.Unlock()
 }
 
-// kill kills the child's process group.
+// kill kills the child and what it has started.
 func (c *child) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.gone {
-		_ = syscall.Kill(-c.started.Process.Pid, syscall.SIGKILL) // gone already is as good
+		killFamily(c.started.Process)
 	}
 }

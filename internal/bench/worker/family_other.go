@@ -1,0 +1,16 @@
+//go:build !unix
+
+package worker
+
+import (
+	"os"
+	"os/exec"
+)
+
+// apart does nothing where processes have no groups: Ctrl-C reaches the workers, too.
+func apart(*exec.Cmd) {}
+
+// killFamily kills a process. What it has started ends with its input.
+func killFamily(process *os.Process) {
+	_ = process.Kill() // gone already is as good
+}

@@ -1,0 +1,129 @@
+package house_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// systems are where the program is meant to build, besides those where everything is tested: another system each, and a processor on which
+// an int has 32 bits.
+var systems = []struct{ os, architecture string }{{"windows", "amd64"}, {"darwin", "arm64"}, {"linux", "386"}}
+
+func TestTheModuleFitsOtherSystems(t *testing.T) {
+	for _, system := range systems {
+		t.Run(system.os+"/"+system.architecture, func(t *testing.T) {
+			t.Parallel()
+			problems, err := typeCheck(root, system.os, system.architecture)
+			require.NoError(t, err)
+			for _, problem := range problems {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+func TestWhatDoesNotFitASystemIsFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":     "module x\n\ngo 1.26\n",
+		"x.go":       "package x\n\nconst big = 1 << 40\n\nfunc f() int { return big + g() }\n",
+		"g_linux.go": "package x\n\nimport \"syscall\"\n\nfunc g() int { return syscall.SYS_TIMERFD_CREATE }\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	for system, want := range map[[2]string]string{
+		{"linux", "amd64"}: "", {"linux", "386"}: "overflows int", {"windows", "amd64"}: "undefined: g",
+	} {
+		problems, err := typeCheck(dir, system[0], system[1])
+		require.NoError(t, err)
+		if want == "" {
+			assert.Empty(t, problems, system)
+			continue
+		}
+		require.Len(t, problems, 1, system)
+		assert.ErrorContains(t, problems[0], want)
+	}
+}
+
+// listed is what checking the types of a package needs of `go list -json`.
+type listed struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	ImportMap       map[string]string
+	Module          *struct{ Main bool }
+}
+
+// typeCheck returns what a compiler for that system would object to in the packages of the module in dir. That costs far less than to
+// compile them and all that they need: of other modules only the declarations are looked at.
+func typeCheck(dir, system, architecture string) (problems []error, err error) {
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0", "GOWORK=off")
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	if err != nil {
+		return nil, err
+	}
+	fset, checked := token.NewFileSet(), map[string]*types.Package{"unsafe": types.Unsafe}
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return problems, nil
+		} else if err != nil {
+			return nil, err
+		}
+		ours := p.Module != nil && p.Module.Main
+		config := types.Config{
+			Importer:         importsOf{p.ImportMap, checked},
+			Sizes:            types.SizesFor("gc", architecture),
+			IgnoreFuncBodies: !ours,
+			FakeImportC:      true,
+			Error: func(err error) {
+				if ours {
+					problems = append(problems, err)
+				}
+			},
+		}
+		var files []*ast.File
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file)
+		}
+		if p.ImportPath != "unsafe" {
+			checked[p.ImportPath], _ = config.Check(p.ImportPath, fset, files, nil) // config.Error has heard it
+		}
+	}
+}
+
+// importsOf finds the packages that one package imports among those that were checked before it.
+type importsOf struct {
+	names   map[string]string // what an import is really called: vendored packages of the standard library
+	checked map[string]*types.Package
+}
+
+func (i importsOf) Import(path string) (*types.Package, error) {
+	if real, ok := i.names[path]; ok {
+		path = real
+	}
+	if p := i.checked[path]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%s is not among the dependencies", path)
+}
