@@ -29,7 +29,8 @@ func TestAnyHistory(t *testing.T) {
 				MinWatchTimeout:  rapid.SampledFrom([]time.Duration{0, 20 * time.Second}).Draw(rt, "watch timeout"),
 			},
 			resync:   rapid.SampledFrom([]time.Duration{0, 7 * time.Second}).Draw(rt, "resync"),
-			delivery: rapid.SampledFrom([]informer.Delivery{informer.Batching, informer.ChannelPair}).Draw(rt, "delivery"),
+			delivery: rapid.SampledFrom(deliveries).Draw(rt, "delivery"),
+			capacity: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "capacity"),
 		}
 		script := rapid.SliceOfN(drawStep, 1, 40).Draw(rt, "script")
 		interrupted := rapid.Bool().Draw(rt, "interrupted")
@@ -40,6 +41,9 @@ func TestAnyHistory(t *testing.T) {
 		}
 	})
 }
+
+// deliveries are all ways in which events get to handlers.
+var deliveries = []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing}
 
 // step is one thing that happens. Which fields matter depends on what.
 type step struct {

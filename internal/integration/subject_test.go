@@ -31,6 +31,7 @@ type settings struct {
 	reflector.Config[*api.Namespace] // of which what has nothing to do with the type is taken
 	resync                           time.Duration
 	delivery                         informer.Delivery
+	capacity                         int           // of bounded delivery
 	work                             time.Duration // that a handler has with each event
 }
 
@@ -60,6 +61,7 @@ func configOf[T informer.LabeledObject](c *collection, s settings) informer.Conf
 		Name:         c.kind,
 		ResyncPeriod: s.resync,
 		Delivery:     s.delivery,
+		Capacity:     s.capacity,
 		Reflector: reflector.Config[T]{
 			PageSize: s.PageSize, DisableWatchList: s.DisableWatchList, MinWatchTimeout: s.MinWatchTimeout,
 			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff, MaxInternalErrorRetryDuration: s.MaxInternalErrorRetryDuration,
@@ -154,8 +156,12 @@ func (w *watched[T]) judge() error {
 }
 
 func (w *watched[T]) judgeHandlers(values map[string]string) error {
+	replay := (*informertest.Recorder).Replay
+	if w.settings.delivery == informer.Coalescing {
+		replay = (*informertest.Recorder).ReplayMerged
+	}
 	for i, recorder := range w.recorders {
-		got, err := recorder.Replay()
+		got, err := replay(recorder)
 		if err != nil {
 			return fmt.Errorf("handler %d: %w", i, err)
 		}
@@ -167,7 +173,7 @@ func (w *watched[T]) judgeHandlers(values map[string]string) error {
 		}
 	}
 	for i, recorder := range w.removed {
-		if _, err := recorder.Replay(); err != nil {
+		if _, err := replay(recorder); err != nil {
 			return fmt.Errorf("removed handler %d: %w", i, err)
 		}
 	}
