@@ -91,13 +91,14 @@ func (c restContent) Delete(ctx context.Context, gvr api.GroupVersionResource, n
 }
 
 // listAll reads a collection page by page. When the continue token expires between two pages the collection is
-// read once more in one piece: half a list would count too few items as remaining.
+// read once more in one piece: half a list would count too few items as remaining. A server that answers that with pages as
+// well, whose tokens expire again, cannot be read.
 func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) ([]T, error) {
 	var items []T
 	opts := api.ListOptions{Limit: listPageSize}
 	for {
 		page, err := resource.List(ctx, opts)
-		if api.IsExpired(err) && opts.Continue != "" {
+		if api.IsExpired(err) && opts.Continue != "" && opts.Limit > 0 {
 			items, opts = nil, api.ListOptions{}
 			continue
 		}
