@@ -46,8 +46,29 @@
 // middle of a request and goes on a minute later. A context cannot promise that: its timer is one of many things that such a
 // process does when it wakes up.
 //
+// So what waits in this process does not get out: requests behind flow control or behind the limit of streams of an HTTP/2
+// connection, repetitions, names that are looked up, connections and handshakes that take their time. All of them end in a write.
+//
 // A leader that ends in good order is followed within a request or two by those who watch the Lease. One that dies is
 // followed when its Lease runs out: those who watch know to the millisecond when it was renewed, and try at that moment.
+//
+// # What cannot be promised
+//
+// Nothing that runs here can call back what has left. It may be on its way, before a server that is busy or stopped, in its queue
+// (API priority and fairness), in a proxy, and take effect when another one leads. For that there are the five seconds between deadline
+// and lease duration; a connection that is broken off has a server drop what it has not begun. If the link is cut it does not hear
+// of that, and only its own limit holds (--request-timeout of kube-apiserver, one minute).
+//
+// Nor can a process be kept from being stopped between the look at the clock and the system call behind it. When it goes on that
+// one write gets out: a few kilobytes, at most the end of requests that had been begun.
+//
+// Nor can it know for how long it was stopped if its clocks were as well, as when a hypervisor pauses a machine, or puts back one that was
+// saved. Suspending a machine is noticed, on Linux.
+//
+// Whoever needs more has the server check. The namespace controller does where it decides something: it finalizes and reports on the
+// version of the namespace that it has read, so a late write is a conflict. What it deletes is the content of a namespace that is in
+// deletion, where nothing new can be made: twice does no harm. What is left is a deletion that comes so late that the namespace has gone
+// meanwhile and somebody has made one of that name.
 //
 // # Differences to client-go
 //
