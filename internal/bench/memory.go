@@ -19,8 +19,13 @@ func LiveHeap() uint64 {
 
 // ResidentMemory returns the bytes of memory that the process has, and the most that it had since it began or since
 // [ResetPeakMemory]: VmRSS and VmHWM of /proc. Both are 0 where there is no /proc.
-func ResidentMemory() (now, peak uint64) {
-	text, err := os.ReadFile("/proc/self/status")
+func ResidentMemory() (now, peak uint64) { return readResident("self") }
+
+// ResidentMemoryOf is [ResidentMemory] of another process. Both are 0 if it has ended, too.
+func ResidentMemoryOf(pid int) (now, peak uint64) { return readResident(strconv.Itoa(pid)) }
+
+func readResident(process string) (now, peak uint64) {
+	text, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0, 0
 	}

@@ -13,6 +13,12 @@ func TestResidentMemoryIsReadFromTheStatusOfTheProcess(t *testing.T) {
 	assert.EqualValues(t, 1880*1024, peak)
 }
 
+func TestResidentMemoryOfAProcessThatIsNotThere(t *testing.T) {
+	now, peak := ResidentMemoryOf(-1)
+	assert.Zero(t, now)
+	assert.Zero(t, peak)
+}
+
 // Whoever can read what a process has can also make it forget its peak, and other systems can do neither.
 func TestThePeakBeginsAnew(t *testing.T) {
 	ballast := make([]byte, 64<<20)

@@ -1,4 +1,3 @@
-// Package certtest makes certificates that live as long as a test.
 package certtest
 
 import (

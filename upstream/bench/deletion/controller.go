@@ -2,13 +2,10 @@ package deletion
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
+	"orrery/internal/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 )
@@ -50,25 +47,13 @@ func stopController(process *controlplane.Process) error {
 	return process.Err()
 }
 
-// residentOf is the memory that a process has of the machine's, VmRSS of /proc, in MiB.
+// residentOf is the memory that a process has of the machine's, in MiB.
 func residentOf(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
+	now, _ := bench.ResidentMemoryOf(pid)
+	if now == 0 {
+		return 0, fmt.Errorf("process %d has no memory: it has ended, or there is no /proc", pid)
 	}
-	return parseResident(string(text))
-}
-
-func parseResident(status string) (float64, error) {
-	for line := range strings.Lines(status) {
-		value, ok := strings.CutPrefix(line, "VmRSS:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
-		return kib / 1024, err
-	}
-	return 0, errors.New("the status of the process has no VmRSS")
+	return float64(now) / (1 << 20), nil
 }
 
 // poll asks until the answer is yes or an error, or the context ends.
