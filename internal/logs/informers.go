@@ -8,6 +8,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/leaderelection"
 	"orrery/restclient/api"
 )
 
@@ -70,9 +71,9 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		},
 		BackOff: func(delay time.Duration, err error) {
 			event := l.Warn()
-			if reflector.CauseOf(err) == reflector.CauseExpired || !trouble.failed(fmt.Sprint(err)) {
-				// An expired position is ordinary after a pause: the server keeps a few minutes of history. And what was told a
-				// moment ago is no news.
+			if reflector.CauseOf(err) == reflector.CauseExpired || errors.Is(err, leaderelection.ErrFenced) || !trouble.failed(fmt.Sprint(err)) {
+				// An expired position is ordinary after a pause: the server keeps a few minutes of history. What is cut off because
+				// the lease was lost is told by the election. And what was told a moment ago is no news.
 				event = l.at(verbosityPasses)
 			}
 			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, it is going to be repeated")
