@@ -145,10 +145,8 @@ func (f *DeltaFIFO[T]) concernsLocked(key string) bool {
 
 // pushLocked adds d to what waits for its key: to a record that is there, else with the fresh one.
 func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d Delta[T]) {
-	if r := f.waiting.get(fresh.key); r != nil {
+	if r := f.waiting.push(fresh); r != nil {
 		f.appendLocked(r, d)
-	} else {
-		f.waiting.push(fresh)
 	}
 	f.queuedLocked(fresh.key, d)
 }

@@ -51,13 +51,11 @@ func (f *DeltaFIFO[T]) lineUp(items []T) (*line[T], error) {
 			return nil, err
 		}
 		d := Delta[T]{Type: Replaced, Object: obj}
-		if twice := incoming.get(key); twice != nil {
-			twice.append(d)
-			continue
-		}
 		r := newRecord(key, d)
 		r.listedAt = int32(incoming.len())
-		incoming.push(r)
+		if twice := incoming.push(r); twice != nil {
+			twice.append(d)
+		}
 	}
 	return incoming, nil
 }
