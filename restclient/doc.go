@@ -93,8 +93,8 @@
 //	                 that waits fails: ConnectionDead for a watch
 //	over websocket   the same, by pings of this package
 //	over TCP         keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
-//	over HTTP/1.1    nothing but the limit for requests below; the Watcher's ProvesLife is false, and whoever reads it has to
-//	                 judge its silence (a Reflector does)
+//	over HTTP/1.1    nothing but the limit for requests below; the ProvesLife of Watcher and Resource is false, and whoever
+//	                 reads it has to judge its silence (a Reflector does, and asks the server to end it before that)
 //	any request      Config.SilenceTimeout: 90 seconds in which nothing comes of an answer that is awaited or read
 //
 // # Testing

@@ -249,6 +249,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 	}
 	if err == nil {
 		x.client.pool.proven.Store(true)
+		x.client.pool.mute.Store(answer.ProtoMajor < 2)
 	}
 	return answer, err
 }

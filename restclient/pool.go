@@ -38,6 +38,7 @@ type pool struct {
 	pings       http.HTTP2Config
 
 	proven atomic.Bool // a request has been answered over the current transport
+	mute   atomic.Bool // the last answer came by a protocol that has no pings
 
 	mu          sync.Mutex // guards what follows; never held while Credentials are asked
 	transport   *http.Transport

@@ -32,6 +32,7 @@ type behaviour struct {
 	listFaults []error
 	watchFault []error
 	mute       bool
+	endless    bool
 	hold       chan struct{} // while not nil, requests wait until it is closed
 }
 
@@ -56,6 +57,20 @@ func (s *FakeSource[T]) SetMute(mute bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mute = mute
+}
+
+// ProvesLife tells what SetMute has set.
+func (s *FakeSource[T]) ProvesLife() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.mute
+}
+
+// SetEndless with true makes the watches that are opened from now on go on beyond the time limit that was asked for.
+func (s *FakeSource[T]) SetEndless(endless bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endless = endless
 }
 
 // SetLatency makes every request take that long.

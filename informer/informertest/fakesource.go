@@ -256,7 +256,7 @@ func (s *FakeSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Wa
 		}
 	}
 	s.watchers[w] = struct{}{}
-	if opts.TimeoutSeconds > 0 {
+	if opts.TimeoutSeconds > 0 && !s.endless {
 		w.limit = time.AfterFunc(time.Duration(opts.TimeoutSeconds)*time.Second, func() { w.end(io.EOF) })
 	}
 	return w, nil

@@ -40,7 +40,9 @@ func openStream(r *rules, s state, in input) (state, []effect) {
 	s.requestedAt = in.now
 	s.idleAt = after(in.now, r.silence)
 	s.deadlineAt = after(in.now, r.deadline)
-	return s, []effect{{kind: effectOpen, options: api.ListOptions{
+	// A brief one may be over before the initial events are: then the next one is not.
+	brief := r.brief(s, in) && s.broken == 0
+	return s, []effect{{kind: effectOpen, brief: brief, options: api.ListOptions{
 		ResourceVersion:      s.requestRV,
 		ResourceVersionMatch: api.MatchNotOlderThan,
 		SendInitialEvents:    true,
@@ -50,7 +52,7 @@ func openStream(r *rules, s state, in input) (state, []effect) {
 
 func readStream(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
-	s.lives = in.lives
+	s.opened(r, in)
 	s.heardAt = in.now
 	s.idleAt = after(in.now, r.silence)
 	return s, []effect{{kind: effectRead}}
@@ -96,7 +98,7 @@ func followStream(r *rules, s state, in input) (state, []effect) {
 	s, _ = replaced(r, s, in)
 	s = s.countFrom(in.now)
 	s.synthetic = false
-	s.hear(r, in.now)
+	s.hear(in.now)
 	return s, nil
 }
 
@@ -193,7 +195,7 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	if s.doubtedAt != never {
 		s.idleAt = after(in.now, min(r.muteIdle, answerInDoubt))
 	}
-	return s, []effect{{kind: effectOpen, options: api.ListOptions{
+	return s, []effect{{kind: effectOpen, brief: r.brief(s, in), options: api.ListOptions{
 		ResourceVersion:     s.requestRV,
 		AllowWatchBookmarks: true,
 	}}}
@@ -201,8 +203,8 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 
 func readWatch(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
-	s.lives = in.lives
-	s.hear(r, in.now)
+	s.opened(r, in)
+	s.hear(in.now)
 	return s, []effect{{kind: effectRead}}
 }
 
@@ -211,12 +213,12 @@ var applyEffects = []effect{{kind: effectApply}}
 // apply passes a change to the store and moves the position. A watch that began at "0" opens with the current
 // objects in no order, as ADDED events; the position must not follow those.
 func apply(r *rules, s state, in input) (state, []effect) {
-	s.follow(r, in.now, in.rv, in.added)
+	s.follow(in.now, in.rv, in.added)
 	return s, applyEffects
 }
 
 // follow is what a change does to the state.
-func (s *state) follow(r *rules, now time.Duration, rv string, added bool) {
+func (s *state) follow(now time.Duration, rv string, added bool) {
 	s.synthetic = s.synthetic && added
 	if rv != "" && !s.synthetic {
 		s.lastRV = rv
@@ -224,15 +226,14 @@ func (s *state) follow(r *rules, now time.Duration, rv string, added bool) {
 	s.events++
 	s.changes++
 	s.totalEvents++
-	s.doubtedAt = never
-	s.hear(r, now)
+	s.hear(now)
 }
 
 // passOver lets an event that is no news count as a sign of life, and as nothing else.
-func passOver(r *rules, s state, in input) (state, []effect) {
+func passOver(_ *rules, s state, in input) (state, []effect) {
 	s.events++
 	s.totalStale++
-	s.hear(r, in.now)
+	s.hear(in.now)
 	return s, nil
 }
 
@@ -245,34 +246,18 @@ func mark(r *rules, s state, in input) (state, []effect) {
 	s.synthetic = false
 	s.events++
 	s.totalBookmarks++
-	if s.bookmarkAt != never {
-		s.bookmarkGap = max(s.bookmarkGap, in.now-s.bookmarkAt)
-	}
-	s.bookmarkAt, s.doubtedAt = in.now, never
-	s.hear(r, in.now)
+	s.learnRhythm(r, in.now)
+	s.hear(in.now)
 	return s, markEffects
 }
 
 // endWatch closes a watch that is going to be opened again at once.
 func endWatch(r *rules, s state, in input) (state, []effect) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
-	s.doubtedAt = never
-	return s, []effect{closing(s, in, in.err)}
-}
-
-// doubt gives up a watch for its silence. Unless that is proof enough, it has to be seen whether it was dead.
-func doubt(r *rules, s state, in input) (state, []effect) {
-	silence := in.now - s.heardAt
-	conclusive := s.conclusive(silence)
-	s, effects := endWatch(r, s, input{now: in.now, err: ErrIdle})
-	if !conclusive {
-		s.doubtedAt = s.heardAt
+	if in.kind == InputStreamEnded && s.endsAt != never && in.now >= s.endsAt-inTime {
+		s.unpunctual = false
 	}
-	return s, append([]effect{{kind: effectNoteIdle, lasted: silence}}, effects...)
-}
-
-func noteIdle(_ *rules, s state, in input) (state, []effect) {
-	return s, []effect{{kind: effectNoteIdle, lasted: in.now - s.requestedAt}}
+	return s, []effect{closing(s, in, in.err)}
 }
 
 // countInternal keeps the books of the internal errors; other causes leave them alone.
@@ -353,16 +338,6 @@ func (s state) countFrom(now time.Duration) state {
 	s.openedAt, s.events, s.changes = now, 0, 0
 	s.bookmarkAt = never
 	return s
-}
-
-// hear notes a sign of life on a watch: the silence counts from now.
-func (s *state) hear(r *rules, now time.Duration) {
-	s.heardAt = now
-	if s.lives {
-		s.idleAt = after(now, r.idle)
-	} else {
-		s.idleAt = after(now, r.muteIdle)
-	}
 }
 
 // provedHealth tells whether the watch under way shows that server and connection are well.

@@ -69,7 +69,8 @@
 //	    OpeningWatch --> BackingOff : OpenFailed [Retry]
 //	    OpeningWatch --> BackingOff : OpenFailed [StartFresh]
 //	    OpeningWatch --> BackingOff : OpenFailed [otherwise]
-//	    OpeningWatch --> BackingOff : IdleElapsed
+//	    OpeningWatch --> OpeningWatch : IdleElapsed [the timer was late]
+//	    OpeningWatch --> BackingOff : IdleElapsed [otherwise]
 //	    OpeningWatch --> BackingOff : ResyncFailed
 //	    Watching --> Watching : Event [not newer than the position]
 //	    Watching --> Watching : Event [otherwise]
@@ -84,7 +85,8 @@
 //	    Watching --> BackingOff : StreamFailed [Internal, budget left]
 //	    Watching --> BackingOff : StreamFailed [StartFresh]
 //	    Watching --> BackingOff : StreamFailed [otherwise]
-//	    Watching --> OpeningWatch : IdleElapsed
+//	    Watching --> Watching : IdleElapsed [the timer was late]
+//	    Watching --> OpeningWatch : IdleElapsed [otherwise]
 //	    Watching --> BackingOff : ResyncFailed
 //	    BackingOff --> BackingOff : DelayDrawn
 //	    BackingOff --> OpeningWatch : BackOffElapsed [position kept]
@@ -131,13 +133,18 @@
 // A half-open connection, of which only the other end is gone, gives no error. It is found out
 //
 //   - by the client, where the protocol has a test of life (HTTP/2 and websocket pings: within 45 s);
-//   - by silence on a watch (Config.IdleTimeout): 45 s where there is no such test, 3 min where there is;
+//   - by silence on a watch (Config.IdleTimeout): 45 s where there is no such test, 90 s to 3 min where there is;
 //   - by the time that opening a watch takes (45 s; 10 s for one that replaces a silent one) and a list (Config.ListTimeout).
 //
-// Either way the watch goes on at its position. Trace.Zombie counts the connections that were dead. Silence alone is no proof of that: a
-// quiet watch of a healthy server is silent for a minute at a time. So where only silence speaks a watch is counted when
-// the silence is twice as long as any between two of its bookmarks, when the server does not answer the next request either,
-// or when the next watch delivers at once what the silent one had withheld.
+// Either way the watch goes on at its position. Trace.Zombie counts the connections that were dead. Silence alone is no proof of
+// that, and what comes on the next watch is none either: it may have happened just then. A silent watch is counted when it breaks a
+// promise of the server. Where connections are not tested each watch is asked for with a limit of 31 to 40 s, so that a healthy one
+// ends by itself, with a bookmark just before; one that does not end is dead. On any watch that has had a bookmark, of a
+// server whose rhythm is known, a silence of one and a half times that rhythm is too much. And it is counted if the
+// server does not answer the next request either. What is believed of a server is forgotten when it was of no use, so one that
+// keeps no limits, or stops sending bookmarks, costs one wrong count.
+//
+// A process that was stopped for a while finds its timers over and what has come unread; it reads that first.
 //
 // A failed round is told to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError],
 // which wrap the cause. Everything smaller is told to the [Trace]. Panics are nobody's business here: they come out of Run.

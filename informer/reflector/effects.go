@@ -34,7 +34,7 @@ func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
 	case effectDraw:
 		return r.drawLocked(e), true
 	case effectOpen:
-		e.options.TimeoutSeconds = r.drawTimeout()
+		e.options.TimeoutSeconds = r.drawTimeout(e.brief)
 		r.requestLocked(*e)
 	case effectList, effectRead, effectWait, effectHalt:
 		r.requestLocked(*e)
@@ -173,9 +173,15 @@ func (r *Reflector[T]) drawLocked(e *effect) input {
 	return input{kind: InputDelayDrawn, delay: delay}
 }
 
-// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch).
-func (r *Reflector[T]) drawTimeout() int64 {
-	return max(1, int64(r.minWatch.Seconds()*(1+rand.Float64())))
+// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch), and not more than seven to nine
+// tenths of the longest silence for a brief one.
+func (r *Reflector[T]) drawTimeout(brief bool) int64 {
+	chance := rand.Float64()
+	limit := r.minWatch.Seconds() * (1 + chance)
+	if brief {
+		limit = min(limit, r.rules.muteIdle.Seconds()*(0.7+0.2*chance))
+	}
+	return max(1, int64(limit))
 }
 
 // closeLocked ends the stream, if one is open, and the attempt to open one.

@@ -11,15 +11,14 @@ import (
 // state from function to function as a value; half of the reflector's time for an event went into that. A test compares
 // it with the table.
 func (r *Reflector[T]) followLocked(event *api.WatchEvent[T]) {
-	r.state.follow(r.rules, time.Since(r.began), event.ResourceVersion, event.Type == api.WatchAdded)
+	r.state.follow(time.Since(r.began), event.ResourceVersion, event.Type == api.WatchAdded)
 	r.applyLocked(event)
 	r.publishChangeLocked()
 	// No timer has to be set: a change only puts the idle time off.
 }
 
-// shortWay tells whether the table says nothing more of a change: it is news, and the watch is not one that was opened in
-// doubt of the one before.
-func (s *state) shortWay(rv string) bool { return s.doubtedAt == never && !s.oldNews(rv) }
+// shortWay tells whether the table says nothing more of a change: it is news.
+func (s *state) shortWay(rv string) bool { return !s.oldNews(rv) }
 
 // isChange tells the events that objects come in.
 func isChange(t api.WatchEventType) bool {

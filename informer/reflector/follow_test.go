@@ -26,7 +26,7 @@ func TestTheShortWayOfAChangeIsTheTable(t *testing.T) {
 				change := input{kind: InputEvent, now: in.now, rv: in.rv, added: in.added}
 				byTable, effects := d.rules.step(d.state, change)
 				short := d.state
-				short.follow(d.rules, change.now, change.rv, change.added)
+				short.follow(change.now, change.rv, change.added)
 				require.Equal(t, byTable, short)
 				require.Equal(t, applyEffects, effects)
 				before, _ := d.state.next()

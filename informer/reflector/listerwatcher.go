@@ -16,7 +16,8 @@ import (
 //
 // A watcher may say by a method ProvesLife() bool, asked once when it is open, whether its connection is tested while
 // nothing comes, so that Next fails when the other end has gone without a word. The error says so by a method Dead() bool.
-// How long the silence of a watch is believed depends on it, see Config.IdleTimeout.
+// How long the silence of a watch is believed depends on it, see Config.IdleTimeout. The ListerWatcher may have the method
+// ProvesLife, too: it tells what is to be expected of the next watch. It is asked often and must not take time.
 //
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
@@ -48,7 +49,7 @@ type bookmarker interface {
 	Bookmark(resourceVersion string)
 }
 
-// lifeProver is a watcher that knows whether silence means that nothing happens.
+// lifeProver is a watcher, or a ListerWatcher, that knows whether silence means that nothing happens.
 type lifeProver interface {
 	ProvesLife() bool
 }

@@ -11,7 +11,7 @@ func (r *rules) step(s state, in input) (state, []effect) {
 			continue
 		}
 		next, effects := row.do(r, s, in)
-		if note, found := s.zombie(in); found {
+		if note, found := s.zombie(r, in); found {
 			next.zombies++
 			effects = append([]effect{note}, effects...)
 		}

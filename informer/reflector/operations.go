@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"orrery/restclient/api"
 )
@@ -56,7 +57,11 @@ func (r *Reflector[T]) open(op operation) {
 		r.trace.WatchStarted(op.options)
 	}
 	prover, ok := watcher.(lifeProver)
-	r.handleLocked(input{kind: InputOpened, lives: ok && prover.ProvesLife()})
+	r.handleLocked(input{
+		kind:  InputOpened,
+		lives: ok && prover.ProvesLife(),
+		limit: time.Duration(op.options.TimeoutSeconds) * time.Second,
+	})
 }
 
 // read pulls events until the stream ends or is not wanted any more.

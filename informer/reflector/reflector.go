@@ -19,6 +19,7 @@ type Reflector[T any] struct {
 	lister     ListerWatcher[T]
 	store      Store[T]
 	bookmarker bookmarker // the store, if it is one
+	prover     lifeProver // the lister, if it is one
 	keyFunc    func(T) (string, error)
 	minWatch   time.Duration
 	backoff    BackoffConfig
@@ -84,6 +85,7 @@ func New[T any](cfg Config[T]) *Reflector[T] {
 		r.trace = &Trace{}
 	}
 	r.bookmarker, _ = cfg.Store.(bookmarker)
+	r.prover, _ = cfg.ListerWatcher.(lifeProver)
 	r.published = r.state
 	return r
 }
@@ -159,6 +161,7 @@ func (r *Reflector[T]) handle(in input) {
 func (r *Reflector[T]) handleLocked(in input) {
 	for more := true; more; {
 		in.now = time.Since(r.began)
+		in.mute = r.prover != nil && !r.prover.ProvesLife()
 		next, effects := r.rules.step(r.state, in)
 		if next.phase != r.state.phase && r.trace.StateChanged != nil {
 			r.trace.StateChanged(r.state.phase, next.phase, in.kind)

@@ -158,6 +158,8 @@ func (s *scenario) setServer(t *testing.T, arg string) {
 		s.source.SetPaging(value == "always")
 	case "mute":
 		s.source.SetMute(value == "yes")
+	case "endless":
+		s.source.SetEndless(value == "yes")
 	case "latency":
 		s.source.SetLatency(duration(t, value))
 	default:

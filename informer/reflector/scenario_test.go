@@ -25,7 +25,7 @@ import (
 // A command is a line; several may follow each other. The commands:
 //
 //	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
-//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s
+//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s, mute=yes, endless=yes
 //	add|modify|delete|lose NAME ..., touch
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
 //	cut FAULT, error FAULT   end the open watches; send them an ERROR event
@@ -37,7 +37,7 @@ import (
 //	down DURATION            break the watches and refuse connections for that long; shows the delays only
 //	run, stop, advance DURATION, snapshot, store
 //
-// A FAULT is eof, reset, refused, garbage, 429, 429/30s, a code such as 410, or a reason such as Expired.
+// A FAULT is eof, reset, refused, dead, garbage, 429, 429/30s, a code such as 410, or a reason such as Expired.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)

@@ -54,10 +54,15 @@ type state struct {
 	// Silence on a watch.
 
 	lives       bool          // the connection is tested while nothing comes
+	mute        bool          // that of the last answer was not: the next watch is asked for with a short limit
 	heardAt     time.Duration // when something came last, or the watch was opened
+	patience    time.Duration // longest silence of this watch; not positive: any
+	overslept   bool          // the silence was over long before our timer rang, and what had come meanwhile is given time
+	endsAt      time.Duration // when the server was asked to end this watch; never: not known
+	unpunctual  bool          // the server did not end a watch when it was asked to, and has not done so since
 	bookmarkAt  time.Duration // when the last bookmark of this watch came; never: none did
 	bookmarkGap time.Duration // longest time between two bookmarks of one watch; 0: not known
-	doubtedAt   time.Duration // heardAt of the watch before, which was given up for its silence alone; never: it was not
+	doubtedAt   time.Duration // while a watch is opened: heardAt of the one before, if that was given up for its silence alone; or never
 
 	// Failure.
 
@@ -84,7 +89,7 @@ type state struct {
 // newState is the state before Start.
 func newState() state {
 	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never,
-		bookmarkAt: never, doubtedAt: never}
+		bookmarkAt: never, doubtedAt: never, endsAt: never}
 }
 
 // startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
@@ -132,7 +137,7 @@ func (s state) settle() state {
 	if s.phase != PhaseBackingOff {
 		s.backOffAt, s.keepPosition = never, false
 	}
-	if s.phase != PhaseOpeningWatch && s.phase != PhaseWatching {
+	if s.phase != PhaseOpeningWatch {
 		s.doubtedAt = never
 	}
 	if s.phase == PhaseStopped {
@@ -166,7 +171,7 @@ func (s state) check() error {
 	case s.phase == PhaseStopped && s.resyncAt != never, s.phase != PhaseBackingOff && s.backOffAt != never,
 		!s.phase.waits() && s.idleAt != never:
 		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
-	case s.doubtedAt != never && !watching:
+	case s.doubtedAt != never && s.phase != PhaseOpeningWatch:
 		return fmt.Errorf("%s doubts a watch", s.phase)
 	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
 		return fmt.Errorf("impossible counters")

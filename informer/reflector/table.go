@@ -45,7 +45,8 @@ var table = append([]transition{
 	{PhaseOpeningWatch, InputOpenFailed, remedyIs(Retry), PhaseBackingOff, pause},
 	{PhaseOpeningWatch, InputOpenFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
 	{PhaseOpeningWatch, InputOpenFailed, otherwise, PhaseBackingOff, failRound},
-	{PhaseOpeningWatch, InputIdleElapsed, always, PhaseBackingOff, then(noteIdle, pause)},
+	{PhaseOpeningWatch, InputIdleElapsed, rangLate, PhaseOpeningWatch, allowForSleep},
+	{PhaseOpeningWatch, InputIdleElapsed, otherwise, PhaseBackingOff, then(noteIdle, pause)},
 	{PhaseOpeningWatch, InputResyncFailed, always, PhaseBackingOff, failRound},
 
 	{PhaseWatching, InputEvent, oldNews, PhaseWatching, passOver},
@@ -61,7 +62,8 @@ var table = append([]transition{
 	{PhaseWatching, InputStreamFailed, internalBudgetLeft, PhaseBackingOff, then(countInternal, pause)},
 	{PhaseWatching, InputStreamFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
 	{PhaseWatching, InputStreamFailed, otherwise, PhaseBackingOff, then(countInternal, failRound)},
-	{PhaseWatching, InputIdleElapsed, always, PhaseOpeningWatch, then(doubt, openWatch)},
+	{PhaseWatching, InputIdleElapsed, rangLate, PhaseWatching, allowForSleep},
+	{PhaseWatching, InputIdleElapsed, otherwise, PhaseOpeningWatch, then(doubt, openWatch)},
 	{PhaseWatching, InputResyncFailed, always, PhaseBackingOff, failRound},
 
 	// Failure.
@@ -105,6 +107,10 @@ var (
 	hasSynced    = condition{"synced", func(_ *rules, s state, _ input) bool { return s.synced }}
 	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
 	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
+
+	rangLate = condition{"the timer was late", func(_ *rules, s state, in input) bool {
+		return !s.overslept && in.now-s.idleAt >= lateTimer
+	}}
 
 	// canStartFresh holds once in a row: if even the consistent read (at "") is refused, the cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s state, in input) bool {

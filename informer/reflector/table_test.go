@@ -51,6 +51,9 @@ func TestEveryRowIsReached(t *testing.T) {
 				in = randomInput(random.IntN)
 			}
 			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
+			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // it rings when it should, or late
+				now = max(now, machine.state.idleAt+time.Duration(random.IntN(2))*lateTimer)
+			}
 			in.now = now
 			require.NoError(t, machine.feed(in))
 		}
@@ -311,6 +314,9 @@ func randomInput(intN func(int) int) input {
 	in.token = []string{"", "", "t1", "t2"}[intN(4)]
 	in.added = intN(2) == 0
 	in.initial = intN(2) == 0
+	in.lives = intN(2) == 0
+	in.mute = intN(4) == 0
+	in.limit = []time.Duration{0, 36 * time.Second, 5 * time.Minute}[intN(3)]
 	in.cause = Cause(intN(int(causeCount)))
 	in.delay = time.Duration(intN(40)) * time.Second
 	return in

@@ -39,7 +39,7 @@ type Trace struct {
 	// anew by a consistent read.
 	Expired func(resourceVersion string, err error)
 	// IdleTimeout: nothing came on a watch for that long, or no answer to the request for one; it is opened again at its
-	// position. Over HTTP/1.1 that is ordinary on a quiet watch.
+	// position. On a quiet watch of a server that sends no bookmarks that is ordinary.
 	IdleTimeout func(silence time.Duration)
 	// Zombie: the connection of a watch or streaming list was dead without an error: its other end is gone, and nothing
 	// had said so. by is what noticed, [ZombieByIdle] or [ZombieByPing]; silence is for how long no event and no bookmark had

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer/reflector"
 	"orrery/restclient"
 	"orrery/restclient/restclienttest"
 )
@@ -27,7 +26,7 @@ func TestWhatIsSent(t *testing.T) {
 		t.Run(over.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, over, nil)
-				w.settings.MinWatchTimeout = 0 // five minutes, and up to ten
+				w.settings.MinWatchTimeout, w.settings.IdleTimeout = 0, 0 // five minutes, and up to ten, where silence is no worry
 				w.set("a", "1")
 				w.run()
 				synctest.Wait()
@@ -46,8 +45,13 @@ func TestWhatIsSent(t *testing.T) {
 					assert.Equal(t, accept[0], list.Header.Get("Accept"))
 					seconds, err := strconv.Atoi(watch.Query.Get("timeoutSeconds"))
 					require.NoError(t, err)
-					assert.GreaterOrEqual(t, seconds, 300)
-					assert.Less(t, seconds, 600)
+					if over.watch == restclient.WatchHTTP && !over.tls { // it has to end before its silence is too long
+						assert.GreaterOrEqual(t, seconds, 31)
+						assert.LessOrEqual(t, seconds, 40)
+					} else {
+						assert.GreaterOrEqual(t, seconds, 300)
+						assert.Less(t, seconds, 600)
+					}
 					watch.Query.Del("timeoutSeconds")
 					assert.Equal(t, "allowWatchBookmarks=true&resourceVersion=2&watch=true", watch.Query.Encode())
 					wanted := accept[1]
@@ -74,7 +78,7 @@ func TestADayOfWatching(t *testing.T) {
 				w.settings.MinWatchTimeout, w.settings.IdleTimeout = 0, 0
 				shortest := 5 * time.Minute
 				if over.watch == restclient.WatchHTTP && !over.tls {
-					shortest = reflector.DefaultMuteIdleTimeout
+					shortest = 31 * time.Second
 				}
 				w.set("a", "1")
 				w.run()

@@ -1,0 +1,73 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// nowhere is a store that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Add(*api.PartialObjectMetadata) error               { return nil }
+func (nowhere) Update(*api.PartialObjectMetadata) error            { return nil }
+func (nowhere) Delete(*api.PartialObjectMetadata) error            { return nil }
+func (nowhere) Replace([]*api.PartialObjectMetadata, string) error { return nil }
+func (nowhere) Resync() error                                      { return nil }
+
+// Over HTTP/1.1 a quiet watch used to be replaced for its silence before its first bookmark: its position stayed where it
+// was, and after a compaction it had to be listed anew. Now the server ends it, with a bookmark just before, and the position is
+// never older than a watch.
+func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		inCluster(t, func(c *cluster) {
+			ctx, cancel := context.WithCancel(context.Background())
+			silent := 0
+			pods := reflector.New(reflector.Config[*api.PartialObjectMetadata]{
+				Name:             "pods",
+				ListerWatcher:    restclient.Metadata(c.admin, api.PodsResource, ""),
+				Store:            nowhere{},
+				KeyFunc:          func(pod *api.PartialObjectMetadata) (string, error) { return pod.Namespace + "/" + pod.Name, nil },
+				DisableWatchList: !streaming,
+				Trace:            &reflector.Trace{IdleTimeout: func(time.Duration) { silent++ }},
+			})
+			namespaces := restclient.Typed[*api.Namespace](c.admin, api.NamespacesResource, "")
+			_, err := namespaces.List(ctx, api.ListOptions{}) // tells how this server is spoken to
+			require.NoError(t, err)
+
+			var running sync.WaitGroup
+			running.Go(func() { pods.Run(ctx) })
+			for i := range 6 * 60 {
+				namespace := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: fmt.Sprint("other-", i)}}
+				created, err := namespaces.Create(ctx, namespace, api.UpdateOptions{})
+				require.NoError(t, err)
+				// A watch takes 40 seconds at most, and may have had its last bookmark two seconds before the change.
+				time.Sleep(43 * time.Second)
+				assert.GreaterOrEqual(t, number(t, pods.LastSyncResourceVersion()), number(t, created.ResourceVersion))
+				time.Sleep(17 * time.Second)
+			}
+			shot := pods.Snapshot()
+			assert.Equal(t, 1, shot.Rounds)
+			assert.Zero(t, shot.Zombies)
+			assert.Zero(t, silent)
+			cancel()
+			running.Wait()
+		})
+	}
+}
+
+func number(t *testing.T, version string) int {
+	n, err := strconv.Atoi(version)
+	require.NoError(t, err)
+	return n
+}

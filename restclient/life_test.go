@@ -1,0 +1,27 @@
+package restclient_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/faultnet"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Before a watch is opened its Resource knows from the requests before whether connections are going to be tested.
+func TestAResourceKnowsWhetherItsWatchesProveLife(t *testing.T) {
+	overBadLink(t, http.HandlerFunc(quiet), func(t *testing.T, c carrier, _ *faultnet.Link, client *restclient.Client) {
+		pods := restclient.Metadata(client, api.PodsResource, "")
+		_, err := pods.List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, c.provesLife, pods.ProvesLife())
+		w, err := pods.Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, c.provesLife, pods.ProvesLife())
+		w.Stop()
+	})
+}
