@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -10,27 +11,66 @@ import (
 // repeated sooner than that at first: they belong to the same work.
 const restAfter = 3 * time.Second
 
+// restAgain is how long a process that goes on resting may let garbage pile up: the renewals of a Lease leave a megabyte
+// a minute, and the runtime would collect every two minutes and keep most of the room.
+const restAgain = time.Minute
+
 // rest gives memory back to the machine when work has ended. What a burst of deletions takes is garbage a moment later,
 // and the runtime keeps it until it needs to collect, which in a controller that does nothing may be minutes. Nearly
 // always this controller does nothing, beside programs that could use the memory. A collection of a heap of a few
 // megabytes costs a millisecond or two.
 type rest struct {
-	after time.Duration
-	timer *time.Timer
+	after, again time.Duration
+	release      func()
+
+	busy    chan struct{} // holds one: something has happened
+	ended   chan struct{}
+	running sync.WaitGroup
 }
 
-// newRest has release called whenever nothing has happened for that long, once each time, beginning now. stop ends it.
-func newRest(after time.Duration, release func()) *rest {
-	return &rest{after: after, timer: time.AfterFunc(after, release)}
+// newRest has release called when nothing has happened for the time after, beginning now, and from then on each time
+// that nothing has happened for the time again. stop ends it.
+func newRest(after, again time.Duration, release func()) *rest {
+	r := &rest{after: after, again: again, release: release, busy: make(chan struct{}, 1), ended: make(chan struct{})}
+	r.running.Go(r.run)
+	return r
 }
 
-// worked says that something has happened. It may be called from any goroutine, but not after stop.
-func (r *rest) worked() { r.timer.Reset(r.after) }
+// worked says that something has happened. It may be called from any goroutine, and does not block.
+func (r *rest) worked() {
+	select {
+	case r.busy <- struct{}{}:
+	default: // that is known already
+	}
+}
 
-func (r *rest) stop() { r.timer.Stop() }
+// stop returns when a release that is under way has ended. worked does nothing any more.
+func (r *rest) stop() {
+	close(r.ended)
+	r.running.Wait()
+}
 
-// giveBackMemory collects twice: what is kept in pools, for connections and compression, survives the first time.
+func (r *rest) run() {
+	timer := time.NewTimer(r.after)
+	defer timer.Stop()
+	for {
+		select {
+		case <-r.busy:
+			timer.Reset(r.after)
+		case <-timer.C:
+			r.release()
+			timer.Reset(r.again)
+		case <-r.ended:
+			return
+		}
+	}
+}
+
+// giveBackMemory collects twice: what is kept in pools, for connections and compression, survives the first time. The
+// program's own pages come last, since collecting uses many of them.
 func giveBackMemory() {
+	program := unchangedMappings()
 	runtime.GC()
 	debug.FreeOSMemory()
+	letGo(program)
 }

@@ -9,24 +9,48 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestRestComesOnceAfterEachPieceOfWork(t *testing.T) {
+func TestRestComesAfterEachPieceOfWorkAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var released atomic.Int32
-		r := newRest(restAfter, func() { released.Add(1) })
-		time.Sleep(time.Minute)
-		assert.Equal(t, int32(1), released.Load(), "after the start")
+		count := func() int32 {
+			synctest.Wait()
+			return released.Load()
+		}
+		r := newRest(restAfter, restAgain, func() { released.Add(1) })
+		time.Sleep(restAfter)
+		assert.Equal(t, int32(1), count(), "after the start")
+		time.Sleep(restAgain - 1)
+		assert.Equal(t, int32(1), count())
+		time.Sleep(1)
+		assert.Equal(t, int32(2), count(), "what has piled up meanwhile")
 
 		for range 10 {
 			r.worked()
 			time.Sleep(restAfter / 2)
 		}
-		assert.Equal(t, int32(1), released.Load(), "not while there is work")
-		time.Sleep(time.Minute)
-		assert.Equal(t, int32(2), released.Load())
+		assert.Equal(t, int32(2), count(), "not while there is work")
+		time.Sleep(restAfter / 2)
+		assert.Equal(t, int32(3), count(), "after the work")
 
 		r.worked()
 		r.stop()
-		time.Sleep(time.Minute)
-		assert.Equal(t, int32(2), released.Load())
+		r.worked()
+		r.worked()
+		time.Sleep(time.Hour)
+		assert.Equal(t, int32(3), count())
+	})
+}
+
+func TestRestWaitsForAReleaseThatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := false
+		r := newRest(restAfter, restAgain, func() {
+			time.Sleep(time.Second)
+			released = true
+		})
+		time.Sleep(restAfter)
+		synctest.Wait()
+		r.stop()
+		assert.True(t, released)
 	})
 }

@@ -66,7 +66,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	recording := startRecording(client, options, logger)
 	defer recording.stop()
 	observer.watchEvents(recording)
-	resting := newRest(restAfter, giveBackMemory)
+	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
 	initializers := map[string]controllers.Initializer{
 		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
