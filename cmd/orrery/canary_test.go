@@ -139,7 +139,9 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
 		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect",
-		"--leader-elect-retry-period=100ms"}, args...)...)
+		"--leader-elect-retry-period=100ms",
+		// The default is short for a machine that has seconds at a time for others only: it would lose its Lease.
+		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m"}, args...)...)
 	admin("DELETE", "/api/v1/namespaces/blue", "")
 	admin("DELETE", "/api/v1/namespaces/red", "")
 	await(t, func() bool {
@@ -258,7 +260,7 @@ func freePort(t *testing.T) int {
 // a failure needs.
 func await(t *testing.T, is func() bool, explain func() string) {
 	t.Helper()
-	deadline := time.After(3 * time.Minute)
+	deadline := time.After(10 * time.Minute)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {

@@ -56,7 +56,7 @@ func startReplica(t *testing.T, path string, args ...string) *replica {
 // await waits for a line.
 func (r *replica) await(text string) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, time.Minute, time.Millisecond, text)
+	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute, time.Millisecond, text)
 }
 
 // leasesOf are the Leases of a cluster, for somebody who interferes.
@@ -93,7 +93,7 @@ func TestReplicasTakeTurns(t *testing.T) {
 	require.Eventually(t, func() bool {
 		lease := leaseOf(t, path)
 		return lease.Annotations[leaderelection.AtWorkAnnotation] == lease.Spec.HolderIdentity
-	}, time.Minute, time.Millisecond, "the Lease says who is at work")
+	}, 10*time.Minute, time.Millisecond, "the Lease says who is at work")
 	second.stop()
 	require.NoError(t, <-second.ended)
 }
@@ -109,7 +109,7 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 		lease.Spec.HolderIdentity = "another"
 		_, err = leases.Update(t.Context(), lease, api.UpdateOptions{})
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	}, 10*time.Minute, time.Millisecond)
 	err := <-leader.ended
 	var lost *leaderelection.LostError
 	require.ErrorAs(t, err, &lost)

@@ -39,7 +39,7 @@ func TestSuspension(t *testing.T) {
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(filepath.Join(directory, name))
 			return err == nil
-		}, 30*time.Second, time.Millisecond)
+		}, 10*time.Minute, time.Millisecond)
 	}
 	appears("ready")
 	require.NoError(t, child.Process.Signal(syscall.SIGTSTP))

@@ -292,7 +292,7 @@ func TestExecIsStoppedWithItsLastRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
 	go func() { result <- e.Apply(request(t).WithContext(ctx)) }()
-	require.Eventually(t, func() bool { return len(linesOf(t, runs)) == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(linesOf(t, runs)) == 1 }, 10*time.Minute, time.Millisecond)
 	cancel()
 	assert.ErrorIs(t, <-result, context.Canceled)
 
