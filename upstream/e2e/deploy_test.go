@@ -71,7 +71,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	assert.Contains(t, said, "deployment.apps/orrery unchanged\n")
 	assert.Equal(t, before, tr.deployment().Generation, "to apply once more rolls nothing out")
 
-	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout=2m")
+	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout="+patience.String())
 	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 2)

@@ -135,7 +135,7 @@ func awaitEqual(t *testing.T, server *served.Server, w *watched) {
 }
 
 // patience is reached only by a test that fails. A reflector that was turned away three times waits for up to 13 s.
-const patience = 90 * time.Second
+const patience = 10 * time.Minute
 
 // await asks until there is no error.
 func await(t *testing.T, dead <-chan struct{}, what string, check func() error) {

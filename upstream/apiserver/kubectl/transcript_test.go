@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a command may take: far longer than any does.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // transcript is a session at a terminal.
 type transcript struct {

@@ -23,7 +23,7 @@ import (
 )
 
 // patience is reached only by a test that fails.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 
