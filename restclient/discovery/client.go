@@ -27,7 +27,8 @@ type Config struct {
 	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
 	// A kube-apiserver answers before it knows of all custom resources and aggregated groups, and lists what it knows
 	// as if that were all. Whoever concludes from the absence of a type that there are no objects of it has to set
-	// this. That /api is not found is an error then: a server with namespaces has a core group, whatever some proxy in
+	// this. A server that forbids the question is not believed either, for half a minute: until it has read the roles it forbids
+	// what it is going to allow. That /api is not found is an error then: a server with namespaces has a core group, whatever some proxy in
 	// between says. Requests are sent once: the answer to one that is repeated could come from a server that has been
 	// started since it was found ready.
 	OnlyWhenReady bool
@@ -49,11 +50,12 @@ const (
 	DefaultMaxAge      = 10 * time.Second
 )
 
-// Client asks a server what it serves. It holds nothing but its configuration and may be used by any number of
-// goroutines.
+// Client asks a server what it serves. It holds nothing but its configuration, and since when it may not ask whether the server
+// is ready; it may be used by any number of goroutines.
 type Client struct {
-	client *restclient.Client
-	cfg    Config // defaults filled in
+	client   *restclient.Client
+	cfg      Config // defaults filled in
+	refusals refusals
 }
 
 // New returns a Client with the default configuration.

@@ -37,9 +37,40 @@ func TestServersThatAreNotReadyAreNotBelieved(t *testing.T) {
 	})
 }
 
+// A kube-apiserver reads the roles one after the other when it starts. There was a moment in which it allowed to ask what it
+// serves, and forbade to ask whether it was ready. Five namespaces went, and their custom objects stayed.
+func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFakeServer(formV2)
+		c, server := connect(t, fake, Config{OnlyWhenReady: true})
+		discover := func() error {
+			_, err := c.ServerPreferredNamespacedResources(t.Context())
+			return err
+		}
+		require.NoError(t, discover())
+		fake.set(func() { fake.refuse["/readyz"] = http.StatusForbidden })
+		asked := len(paths(server, 0))
+		var notReady *NotReadyError
+		require.ErrorAs(t, discover(), &notReady)
+		assert.Contains(t, notReady.Error(), "forbids to ask whether it is ready")
+		assert.Equal(t, []string{"/readyz"}, paths(server, asked))
+		time.Sleep(refusalIsMeant - time.Second)
+		require.ErrorAs(t, discover(), &notReady)
+		fake.set(func() { fake.refuse["/readyz"] = http.StatusInternalServerError })
+		require.ErrorAs(t, discover(), &notReady)
+		fake.set(func() { fake.refuse["/readyz"] = http.StatusForbidden })
+		time.Sleep(time.Minute)
+		require.ErrorAs(t, discover(), &notReady, "there was an answer: it may be another start")
+		time.Sleep(refusalIsMeant)
+		require.NoError(t, discover(), "that is how the roles are")
+		fake.set(func() { delete(fake.refuse, "/readyz") })
+		require.NoError(t, discover())
+	})
+}
+
 // The question is open to everybody by default, but that is a matter of roles, and old servers do not have it.
 func TestServersThatDoNotSayWhetherTheyAreReadyAreBelieved(t *testing.T) {
-	for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
+	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
 		synctest.Test(t, func(t *testing.T) {
 			fake := newFakeServer(formV2)
 			fake.refuse["/readyz"] = code
