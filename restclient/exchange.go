@@ -171,7 +171,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		answer.Body = &x.answer
 	}
 	for _, w := range parseWarnings(answer.Header) {
-		w.Text = x.censor(nil).text(w.Text)
+		w.Text, w.Origin = x.censor(nil).text(w.Text), OriginOf(ctx)
 		x.client.warn(w)
 	}
 	if code/100 != 2 && code != http.StatusSwitchingProtocols {

@@ -439,9 +439,11 @@ func TestWarningsReachTheHandler(t *testing.T) {
 			cfg.Trace = &restclient.Trace{Warning: func(w restclient.Warning) { traced = append(traced, w) }}
 		})
 		require.NoError(t, client.Do(t.Context(), get("/"), nil))
-		require.Error(t, client.Do(t.Context(), get("/fails"), nil))
+		require.Error(t, client.Do(restclient.WithOrigin(t.Context(), "pass-1"), get("/fails"), nil))
 		want := restclient.Warning{Code: 299, Agent: "-", Text: "v1beta1 is deprecated"}
-		assert.Equal(t, []restclient.Warning{want, want}, handled)
+		ofPass := want
+		ofPass.Origin = "pass-1"
+		assert.Equal(t, []restclient.Warning{want, ofPass}, handled)
 		assert.Equal(t, handled, traced)
 	})
 }

@@ -12,6 +12,8 @@ type Warning struct {
 	Code  int
 	Agent string
 	Text  string
+	// Origin is what the request was made on behalf of, see [WithOrigin]. Empty: nobody said.
+	Origin string
 }
 
 // WarningHandler receives warnings. It may be called from many goroutines at once and must not block.

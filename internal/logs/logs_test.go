@@ -246,7 +246,7 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 		trace.Throttled(info, time.Millisecond)
 		trace.Throttled(info, 2*time.Second)
 		for range 3 {
-			trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated"})
+			trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
 		}
 		trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
 	}
@@ -255,6 +255,7 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 		"the connection is not safe",
 	}, messages(lines(t, 0, story)))
 	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
+	assert.Equal(t, "pass-1", lines(t, 1, story)[2]["reconcile_id"], "it belongs to the pass in which it came")
 	assert.Len(t, lines(t, 1, story), 4)
 	assert.Len(t, lines(t, 2, story), 6)
 }

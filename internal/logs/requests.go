@@ -53,7 +53,7 @@ func (l *warningLog) warn(warning restclient.Warning) {
 	case warning.Code == 0: // the client's own
 		l.Warn().Str("warning", warning.Text).Msg("the connection is not safe")
 	default: // of types that are going to be removed, mostly: nothing that the operator of a controller could change
-		l.at(verbosityPasses).Str("warning", warning.Text).Msg("the API server warns")
+		origin(warning.Origin, l.at(verbosityPasses)).Str("warning", warning.Text).Msg("the API server warns")
 	}
 }
 
