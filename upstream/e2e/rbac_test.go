@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	"orrery/internal/rbac"
@@ -119,12 +120,22 @@ func (u *confinedUser) leave() {
 	ctx, client := contextAfter(u.t), u.client
 	err := client.CoordinationV1().Leases("kube-system").Delete(ctx, "orrery", metav1.DeleteOptions{})
 	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
-	namespace, err := client.CoreV1().Namespaces().Get(ctx, u.name, metav1.GetOptions{})
-	if err == nil {
-		namespace.Spec.Finalizers = nil // what is in it is of no interest to the next one
-		_, err = client.CoreV1().Namespaces().Finalize(ctx, namespace, metav1.UpdateOptions{})
-	}
+	err = u.finalize(u.name) // what is in it is of no interest to the next one
 	assert.True(u.t, err == nil || apierrors.IsNotFound(err), "%v", err)
+}
+
+// finalize lets a namespace go as it is, at the end of a test. What the program has sent last may come in between.
+func (u *confinedUser) finalize(name string) error {
+	ctx, namespaces := contextAfter(u.t), u.client.CoreV1().Namespaces()
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		namespace, err := namespaces.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		namespace.Spec.Finalizers = nil
+		_, err = namespaces.Finalize(ctx, namespace, metav1.UpdateOptions{})
+		return err
+	})
 }
 
 // contextAfter is one for cleaning up, when the test's own has ended.
@@ -334,14 +345,7 @@ func (u *confinedUser) hang() {
 	u.createNamespace(name)
 	u.createConfigMap(name, "held", holdingFinalizer)
 	u.deleteNamespace(name)
-	u.t.Cleanup(func() {
-		namespace, err := u.client.CoreV1().Namespaces().Get(contextAfter(u.t), name, metav1.GetOptions{})
-		if assert.NoError(u.t, err) {
-			namespace.Spec.Finalizers = nil
-			_, err = u.client.CoreV1().Namespaces().Finalize(contextAfter(u.t), namespace, metav1.UpdateOptions{})
-			assert.NoError(u.t, err)
-		}
-	})
+	u.t.Cleanup(func() { assert.NoError(u.t, u.finalize(name)) })
 }
 
 // leaseOfAnother makes the Lease one that somebody else holds for so many seconds.
