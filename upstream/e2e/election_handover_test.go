@@ -47,6 +47,24 @@ func killLeader(t *testing.T, e *election) time.Duration {
 	return standby.work()[0].RequestReceivedTimestamp.Sub(killed)
 }
 
+// A leader that dies seconds after it has gone to work has found out all the same that no other controller works, and says so in the
+// Lease. The other one goes to work at once: eight seconds more would be too many.
+func testKilledSoon(t *testing.T, e *election) {
+	const careful = "--allow-second-controller=false"
+	leader := e.start("first", careful)
+	leader.AwaitOutput("controller started")
+	standby := e.start("second", careful)
+	standby.AwaitOutput("standing by")
+	e.eventually("the Lease says that its holder is at work", func() (bool, error) {
+		lease := e.lease()
+		return lease.Annotations["orrery/at-work"] == *lease.Spec.HolderIdentity, nil
+	})
+	leader.Kill()
+	standby.AwaitOutput("controller started")
+	leader.RequireOutput("finding out whether another namespace controller works")
+	assert.NotContains(t, standby.Output(), "finding out whether another namespace controller works")
+}
+
 // A leader that has nothing to do and is told to end hands over at once: nobody waits for a lease to run out.
 func testCleanStop(t *testing.T, e *election) {
 	e.promised(handoverWithin, func(e *election) time.Duration { return stopLeader(t, e) })

@@ -38,6 +38,7 @@ func TestTwoReplicas(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
 	for name, test := range map[string]func(*testing.T, *election){
 		"killed":      testKilledLeader,
+		"killed-soon": testKilledSoon,
 		"stopped":     testCleanStop,
 		"in-hand":     testCleanStopWithWorkInHand,
 		"paused":      testPausedLeader,
