@@ -136,6 +136,7 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	}
 	items := r.collected.take()
 	count := len(items)
+	owned := ownVersions(items, e.rv) // before the store has them
 	if err := r.store.Replace(items, e.rv); err != nil {
 		r.storeFailedLocked(OpReplace, e.rv, err)
 		return input{kind: InputReplaceFailed, err: err, cause: CauseOther}
@@ -143,7 +144,7 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	if r.trace.Listed != nil {
 		r.trace.Listed(ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
 	}
-	return input{kind: InputReplaced}
+	return input{kind: InputReplaced, owned: owned}
 }
 
 func (r *Reflector[T]) resyncLocked() (outcome input, more bool) {

@@ -318,6 +318,7 @@ func randomInput(intN func(int) int) input {
 	in.mute = intN(4) == 0
 	in.limit = []time.Duration{0, 36 * time.Second, 5 * time.Minute}[intN(3)]
 	in.cause = Cause(intN(int(causeCount)))
+	in.owned = intN(8) == 0
 	in.delay = time.Duration(intN(40)) * time.Second
 	return in
 }
