@@ -87,7 +87,8 @@ func replaceFromStream(_ *rules, s state, in input) (state, []effect) {
 }
 
 // replaced notes that the store has the state as of listRV.
-func replaced(_ *rules, s state, _ input) (state, []effect) {
+func replaced(_ *rules, s state, in input) (state, []effect) {
+	s.ownVersions = s.ownVersions || in.owned
 	s.lastRV, s.unavailable, s.synced, s.streaming = s.listRV, false, true, false
 	s.broken = 0
 	return s, nil
@@ -201,14 +202,6 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	}}}
 }
 
-// openWatchAgain asks first whether the server has the position. One that was restored from a backup meanwhile has not reached it
-// yet, or not any more, takes the watch all the same, and sends nothing until it has.
-func openWatchAgain(r *rules, s state, in input) (state, []effect) {
-	s, effects := openWatch(r, s, in)
-	effects[0].verify = true
-	return s, effects
-}
-
 func readWatch(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
 	s.opened(r, in)
@@ -298,7 +291,6 @@ func failRound(r *rules, s state, in input) (state, []effect) {
 func pause(r *rules, s state, in input) (state, []effect) {
 	s, effects := r.backOff(s, in)
 	s.keepPosition = true
-	s.lostSight = in.cause == CauseUnreachable || in.kind == InputIdleElapsed
 	return s, effects
 }
 
@@ -322,7 +314,7 @@ func wait(_ *rules, s state, in input) (state, []effect) {
 
 // dropPosition makes the state be fetched anew when the back-off is over: the store is in doubt.
 func dropPosition(r *rules, s state, in input) (state, []effect) {
-	s.keepPosition, s.lostSight = false, false
+	s.keepPosition = false
 	s.lastErr = r.failure(s, in)
 	return s, []effect{{kind: effectReport, err: s.lastErr}}
 }
@@ -348,6 +340,9 @@ func (s state) countFrom(now time.Duration) state {
 	s.bookmarkAt = never
 	return s
 }
+
+// unmoved tells whether the watch has brought nothing, or only what had been there before.
+func (s state) unmoved() bool { return s.changes == 0 || s.lastRV == s.requestRV }
 
 // provedHealth tells whether the watch under way shows that server and connection are well.
 func (s state) provedHealth(now time.Duration) bool {

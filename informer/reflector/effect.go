@@ -21,6 +21,7 @@ type input struct {
 	delay    time.Duration // DelayDrawn
 	askAfter time.Duration // ...Failed: the server asked to wait this long
 	lives    bool          // Opened: the connection is tested while nothing comes
+	owned    bool          // Replaced: the versions of the objects are their own, not those of one counter
 	limit    time.Duration // Opened: the server was asked to end it after this time; 0: not known
 	mute     bool          // connections are not tested while nothing comes, as far as the ListerWatcher knows
 	dead     bool          // StreamFailed: such a test has found the connection dead
@@ -73,7 +74,6 @@ type effect struct {
 	kind    effectKind
 	options api.ListOptions // List, Open (its time limit is left to the shell, which has the dice)
 	brief   bool            // Open: with a limit that ends it before its silence would be too long
-	verify  bool            // Open: only if the server has reached the version of options
 	rv      string          // Replace, NoteGone, Close
 	err     error           // Report, Draw, Close, NoteGone, NoteLister
 

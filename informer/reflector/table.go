@@ -63,12 +63,11 @@ var table = append([]transition{
 	{PhaseWatching, InputStreamFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
 	{PhaseWatching, InputStreamFailed, otherwise, PhaseBackingOff, then(countInternal, failRound)},
 	{PhaseWatching, InputIdleElapsed, rangLate, PhaseWatching, allowForSleep},
-	{PhaseWatching, InputIdleElapsed, otherwise, PhaseOpeningWatch, then(doubt, openWatchAgain)},
+	{PhaseWatching, InputIdleElapsed, otherwise, PhaseOpeningWatch, then(doubt, openWatch)},
 	{PhaseWatching, InputResyncFailed, always, PhaseBackingOff, failRound},
 
 	// Failure.
 	{PhaseBackingOff, InputDelayDrawn, always, PhaseBackingOff, wait},
-	{PhaseBackingOff, InputBackOffElapsed, lostSight, PhaseOpeningWatch, openWatchAgain},
 	{PhaseBackingOff, InputBackOffElapsed, positionKept, PhaseOpeningWatch, openWatch},
 	{PhaseBackingOff, InputBackOffElapsed, streamingWanted, PhaseOpeningStream, openStream},
 	{PhaseBackingOff, InputBackOffElapsed, otherwise, PhaseListing, list},
@@ -107,7 +106,6 @@ var (
 	}}
 	hasSynced    = condition{"synced", func(_ *rules, s state, _ input) bool { return s.synced }}
 	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
-	lostSight    = condition{"nobody answered, position kept", func(_ *rules, s state, _ input) bool { return s.lostSight }}
 	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
 
 	rangLate = condition{"the timer was late", func(_ *rules, s state, in input) bool {
@@ -145,17 +143,17 @@ var (
 	oldNews = condition{"not newer than the position", func(_ *rules, s state, in input) bool { return s.oldNews(in.rv) }}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
-	// anew. One that delivered bookmarks only has a good position, but must not be re-opened in a hot loop.
+	// anew. One that delivered bookmarks only, or came no further than where it began, must not be re-opened in a hot loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s state, in input) bool {
 		return in.now-s.openedAt < veryShortWatch && s.events == 0
 	}}
-	shortAndUnchanged = condition{"very short, only bookmarks came", func(_ *rules, s state, in input) bool {
-		return in.now-s.openedAt < veryShortWatch && s.changes == 0
+	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s state, in input) bool {
+		return in.now-s.openedAt < veryShortWatch && s.unmoved()
 	}}
 	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s state, in input) bool {
 		return RemedyFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
 	}}
-	resumeAfterShort = condition{"Resume, very short, only bookmarks came", func(r *rules, s state, in input) bool {
+	resumeAfterShort = condition{"Resume, very short, no progress", func(r *rules, s state, in input) bool {
 		return RemedyFor(s.phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
 	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s state, in input) bool {
