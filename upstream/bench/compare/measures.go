@@ -11,7 +11,7 @@ func Measures() []Measure {
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.25).quick(),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
 		ratio("queue/lateness p50", "queue: AddAfter of 1 ms, punctual: how late, p50", "ns", 0.5).quick(),
-		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).quick(),
+		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).outOfReach(0.4).quick(),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.3).quick(),
 		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.1).quick(),
@@ -22,7 +22,7 @@ func Measures() []Measure {
 		perOp("store/by-index", "store: ByIndex, 1000 of 100k", 0.2).quick(),
 		higher("store/writes-with-readers writes/s", "store: writes while 4 readers list 100k", "1/s", 1000).quick(),
 
-		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.25).quick(),
+		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.25).outOfReach(0.35).quick(),
 		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.1).quick(),
 		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.1).quick(),
 		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.5).quick(),
