@@ -3,7 +3,7 @@ package deltafifo
 // follower finds the keys of a list that was lined up, when they are asked for in an order that is
 // nearly that of the list. What a store holds came from a list that was sorted as this one is, so
 // the next key of the one is, nearly always, the next key of the other. Comparing them takes a
-// tenth of the time that a map of 100,000 keys takes, which lies all over the memory.
+// fraction of the time that a table of 100,000 keys takes, which lies all over the memory.
 type follower[T any] struct {
 	line  *line[T]
 	order []*record[T] // as it was lined up
