@@ -202,6 +202,14 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	}}}
 }
 
+// openWatchAgain asks first whether the server has the position. One that was restored from a backup meanwhile has not reached it
+// yet, or not any more, takes the watch all the same, and sends nothing until it has.
+func openWatchAgain(r *rules, s state, in input) (state, []effect) {
+	s, effects := openWatch(r, s, in)
+	effects[0].verify = true
+	return s, effects
+}
+
 func readWatch(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
 	s.opened(r, in)
@@ -291,6 +299,7 @@ func failRound(r *rules, s state, in input) (state, []effect) {
 func pause(r *rules, s state, in input) (state, []effect) {
 	s, effects := r.backOff(s, in)
 	s.keepPosition = true
+	s.lostSight = in.cause == CauseUnreachable || in.kind == InputIdleElapsed
 	return s, effects
 }
 
@@ -314,7 +323,7 @@ func wait(_ *rules, s state, in input) (state, []effect) {
 
 // dropPosition makes the state be fetched anew when the back-off is over: the store is in doubt.
 func dropPosition(r *rules, s state, in input) (state, []effect) {
-	s.keepPosition = false
+	s.keepPosition, s.lostSight = false, false
 	s.lastErr = r.failure(s, in)
 	return s, []effect{{kind: effectReport, err: s.lastErr}}
 }

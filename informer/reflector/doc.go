@@ -89,6 +89,7 @@
 //	    Watching --> OpeningWatch : IdleElapsed [otherwise]
 //	    Watching --> BackingOff : ResyncFailed
 //	    BackingOff --> BackingOff : DelayDrawn
+//	    BackingOff --> OpeningWatch : BackOffElapsed [nobody answered, position kept]
 //	    BackingOff --> OpeningWatch : BackOffElapsed [position kept]
 //	    BackingOff --> OpeningStream : BackOffElapsed [streaming list wanted]
 //	    BackingOff --> Listing : BackOffElapsed [otherwise]
@@ -104,6 +105,10 @@
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - A watch always begins at a position, and never at one that the server has refused (410, or too large). After such a
 //     refusal the next list is a consistent read at "".
+//   - A watch that begins again after nobody has answered, or after a silence, begins at a position that the server has: a list of
+//     one object at that version comes first. Somebody else may answer by then: a cluster whose etcd was restored from a backup
+//     is behind, takes watches of the future, and delivers nothing until it has caught up. client-go waits for that; it may
+//     take days.
 //   - The position moves with every event and bookmark, never back, and only after the whole state is in the store.
 //   - An event that is not newer than the position (sent twice, or long after its time) is not applied, see Snapshot.Stale.
 //     Versions that are no numbers are not compared, nor are those of a server that numbers the changes of each object by itself,

@@ -74,6 +74,7 @@ type effect struct {
 	kind    effectKind
 	options api.ListOptions // List, Open (its time limit is left to the shell, which has the dice)
 	brief   bool            // Open: with a limit that ends it before its silence would be too long
+	verify  bool            // Open: only if the server has reached the version of options
 	rv      string          // Replace, NoteGone, Close
 	err     error           // Report, Draw, Close, NoteGone, NoteLister
 

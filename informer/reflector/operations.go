@@ -41,6 +41,12 @@ func (r *Reflector[T]) list(op operation) {
 }
 
 func (r *Reflector[T]) open(op operation) {
+	if op.verify {
+		if err := r.verify(op); err != nil {
+			r.outcome(op, failed(InputOpenFailed, err))
+			return
+		}
+	}
 	watcher, err := r.lister.Watch(op.ctx, op.options)
 	if err != nil {
 		r.outcome(op, failed(InputOpenFailed, err))
@@ -62,6 +68,23 @@ func (r *Reflector[T]) open(op operation) {
 		lives: ok && prover.ProvesLife(),
 		limit: time.Duration(op.options.TimeoutSeconds) * time.Second,
 	})
+}
+
+// verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
+// reached it, or that does not answer; any other says nothing about the position, and the watch is tried.
+func (r *Reflector[T]) verify(op operation) error {
+	_, err := r.lister.List(op.ctx, api.ListOptions{
+		ResourceVersion:      op.options.ResourceVersion,
+		ResourceVersionMatch: api.MatchNotOlderThan,
+		Limit:                1,
+	})
+	switch {
+	case err == nil:
+		return nil
+	case op.ctx.Err() != nil, CauseOf(err) == CauseTooLarge, CauseOf(err) == CauseUnreachable:
+		return err
+	}
+	return nil
 }
 
 // read pulls events until the stream ends or is not wanted any more.
@@ -144,7 +167,7 @@ func statusError(status *api.Status) error {
 // requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
 // one before has opened.
 func (r *Reflector[T]) requestLocked(e effect) {
-	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options}
+	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options, verify: e.verify}
 	if e.kind != effectRead {
 		if r.cancel != nil {
 			r.cancel()

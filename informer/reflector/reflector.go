@@ -65,6 +65,7 @@ type operation struct {
 	kind    effectKind
 	ctx     context.Context // ends when the operation is replaced; a Read has that of the Open before it
 	options api.ListOptions
+	verify  bool // Open: only if the server has reached the version of options
 }
 
 // New returns a Reflector that does nothing until [Reflector.Run].

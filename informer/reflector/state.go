@@ -69,6 +69,7 @@ type state struct {
 	// Failure.
 
 	keepPosition  bool          // in PhaseBackingOff: a watch at lastRV comes next, not the whole state
+	lostSight     bool          // in PhaseBackingOff: nobody answered at lastRV; who answers next may be another server
 	healthy       bool          // there was health since the last back-off: the next one begins at the beginning
 	failures      int           // back-offs in a row without health between them
 	internalSince time.Duration // first internal error of the current series
@@ -137,7 +138,7 @@ func (s state) settle() state {
 		s.deadlineAt = never
 	}
 	if s.phase != PhaseBackingOff {
-		s.backOffAt, s.keepPosition = never, false
+		s.backOffAt, s.keepPosition, s.lostSight = never, false, false
 	}
 	if s.phase != PhaseOpeningWatch {
 		s.doubtedAt = never
@@ -162,6 +163,8 @@ func (s state) check() error {
 		return fmt.Errorf("%s at a position that the server has refused", s.phase)
 	case s.keepPosition && (s.phase != PhaseBackingOff || s.lastRV == "" || s.unavailable):
 		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
+	case s.lostSight && !s.keepPosition:
+		return fmt.Errorf("%s has lost sight of a server without a position", s.phase)
 	case (s.phase == PhaseListing) != (s.page > 0):
 		return fmt.Errorf("%s at page %d", s.phase, s.page)
 	case s.token != "" && s.page < 2:

@@ -63,11 +63,12 @@ var table = append([]transition{
 	{PhaseWatching, InputStreamFailed, remedyIs(StartFresh), PhaseBackingOff, then(forgetPosition, failRound)},
 	{PhaseWatching, InputStreamFailed, otherwise, PhaseBackingOff, then(countInternal, failRound)},
 	{PhaseWatching, InputIdleElapsed, rangLate, PhaseWatching, allowForSleep},
-	{PhaseWatching, InputIdleElapsed, otherwise, PhaseOpeningWatch, then(doubt, openWatch)},
+	{PhaseWatching, InputIdleElapsed, otherwise, PhaseOpeningWatch, then(doubt, openWatchAgain)},
 	{PhaseWatching, InputResyncFailed, always, PhaseBackingOff, failRound},
 
 	// Failure.
 	{PhaseBackingOff, InputDelayDrawn, always, PhaseBackingOff, wait},
+	{PhaseBackingOff, InputBackOffElapsed, lostSight, PhaseOpeningWatch, openWatchAgain},
 	{PhaseBackingOff, InputBackOffElapsed, positionKept, PhaseOpeningWatch, openWatch},
 	{PhaseBackingOff, InputBackOffElapsed, streamingWanted, PhaseOpeningStream, openStream},
 	{PhaseBackingOff, InputBackOffElapsed, otherwise, PhaseListing, list},
@@ -106,6 +107,7 @@ var (
 	}}
 	hasSynced    = condition{"synced", func(_ *rules, s state, _ input) bool { return s.synced }}
 	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
+	lostSight    = condition{"nobody answered, position kept", func(_ *rules, s state, _ input) bool { return s.lostSight }}
 	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
 
 	rangLate = condition{"the timer was late", func(_ *rules, s state, in input) bool {

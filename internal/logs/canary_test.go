@@ -41,7 +41,9 @@ func secretive() []error {
 		`{"error":"secret=` + canary + `"}`,
 	}
 	all := []error{nil, io.EOF, nsctl.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
-		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired})}
+		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
+		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
+			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})}
 	for _, text := range texts {
 		err := errors.New(text)
 		all = append(all, err, fmt.Errorf("wrapped: %w", err), &reflector.StoreError{Err: err},

@@ -79,6 +79,11 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 			event.Str("informer", name).Dur("wait_s", rounded(delay)).Err(err).Msg("list-watch failed, it is going to be repeated")
 		},
 		Expired: func(resourceVersion string, err error) {
+			if reflector.CauseOf(err) == reflector.CauseTooLarge {
+				l.Warn().Str("informer", name).Str("resource_version", resourceVersion).Err(err).
+					Msg("the server is behind what was seen of it, as after a restore from a backup; listing again")
+				return
+			}
 			l.at(verbosityPasses).Str("informer", name).Str("resource_version", resourceVersion).Err(err).Msg("position is too old, listing again")
 		},
 		StoreFailed: func(err *reflector.StoreError) {

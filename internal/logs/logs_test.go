@@ -213,6 +213,14 @@ func TestExpiredPositionsAreOrdinary(t *testing.T) {
 	assert.Len(t, lines(t, 1, story), 1)
 }
 
+// That versions went back is for whoever restored the cluster to know: other programs may have to be started again.
+func TestAServerThatIsBehindIsNotOrdinary(t *testing.T) {
+	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Message: "Too large resource version: 9, current: 2",
+		Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})
+	told := lines(t, 0, func(l *logs.Logger) { l.Reflector("namespaces").Expired("9", behind) })
+	assert.Equal(t, []string{"the server is behind what was seen of it, as after a restore from a backup; listing again"}, messages(told))
+}
+
 func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
 	var out bytes.Buffer
 	logs.New(logs.Config{Writer: &out}).Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{
