@@ -429,9 +429,9 @@ func TestAWatchThatRepeatsItselfIsNoHotLoop(t *testing.T) {
 		}
 		stop := f.run()
 		time.Sleep(time.Minute)
+		stop()
 		assert.Less(t, watches, 100)
 		assert.Contains(t, f.store.state(), "again")
-		stop()
 	})
 }
 
