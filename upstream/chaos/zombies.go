@@ -35,6 +35,7 @@ const zombieMetric = "orrery_zombie_watches_total"
 type zombies struct {
 	run      *run
 	cluster  *cluster
+	backup   string // directory with what etcd had in the beginning
 	replicas []*replica
 	proxies  []*faultnet.Proxy
 	links    []*faultnet.Link
@@ -69,10 +70,12 @@ func (r *run) playZombies(ctx context.Context) (found []string, err error) {
 	}
 	found = z.awaitNotice(ctx)
 	found = append(found, z.awaitWork(ctx)...)
+	restored, err := z.restore(ctx)
+	found = append(found, restored...)
 	for _, p := range z.replicas {
 		found = append(append(found, p.healthy()...), p.faults()...)
 	}
-	return found, nil
+	return found, err
 }
 
 func zombieNamespace(i int) string { return fmt.Sprintf("zombie-%d", i) }
@@ -81,6 +84,10 @@ func (z *zombies) open(ctx context.Context) (err error) {
 	dir := filepath.Join(z.run.dir, "zombies")
 	z.cluster, err = startCluster(ctx, controlplane.Config{Binary: z.run.config.ControlPlane, Dir: dir})
 	if err != nil {
+		return err
+	}
+	z.backup = filepath.Join(z.run.dir, "backup")
+	if err := z.cluster.BackUpEtcd(ctx, z.backup); err != nil {
 		return err
 	}
 	for i, transport := range []string{"http", "websocket"} {
@@ -172,6 +179,29 @@ func (z *zombies) awaitWork(ctx context.Context) []string {
 		return []string{"zombies: " + err.Error()}
 	}
 	return nil
+}
+
+// restore has etcd begin again with what it had in the beginning, which takes all versions back: the replicas are ahead of their
+// server. They have to delete what is deleted then, without being started again.
+func (z *zombies) restore(ctx context.Context) (found []string, err error) {
+	if err := z.cluster.RestoreEtcd(ctx, z.backup); err != nil {
+		return nil, err
+	}
+	z.run.note("zombies: etcd was restored from a backup")
+	for i := range z.links {
+		if err := z.cluster.eventually(ctx, "a namespace is created and deleted", func(ctx context.Context) error {
+			if err := ignore(z.cluster.createNamespace(ctx, zombieNamespace(i)), apierrors.IsAlreadyExists); err != nil {
+				return err
+			}
+			return z.cluster.client.Resource(namespaces).Delete(ctx, zombieNamespace(i), metav1.DeleteOptions{})
+		}); err != nil {
+			return nil, err
+		}
+	}
+	began := time.Now()
+	found = z.awaitWork(ctx)
+	z.run.note("zombies: at work again after %.1f s", time.Since(began).Seconds())
+	return label("after a restore: ", found), nil
 }
 
 func (z *zombies) close() error {
