@@ -19,9 +19,9 @@ func TestRestComesAfterEachPieceOfWorkAndAgain(t *testing.T) {
 		r := newRest(restAfter, restAgain, func() { released.Add(1) })
 		time.Sleep(restAfter)
 		assert.Equal(t, int32(1), count(), "after the start")
-		time.Sleep(restAgain - 1)
+		time.Sleep(restAgain - time.Nanosecond)
 		assert.Equal(t, int32(1), count())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		assert.Equal(t, int32(2), count(), "what has piled up meanwhile")
 
 		for range 10 {
