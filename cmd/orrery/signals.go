@@ -6,7 +6,12 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
+
+// signalEcho is for how long after the first signal another one is taken for the same request. timeout(1) sends its signal
+// to the program and to the program's group, which is two at a time; nobody who is impatient is that fast.
+const signalEcho = 250 * time.Millisecond
 
 // untilSignal returns a context that ends with the first interrupt or termination signal. A second one calls
 // again, which does not return. release gives the signals back; it may be called more than once.
@@ -15,22 +20,34 @@ func untilSignal(parent context.Context, again func()) (ctx context.Context, rel
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-done:
-			return
-		}
-		select {
-		case <-signals:
-			again()
-		case <-done:
-		}
-	}()
+	go heed(signals, done, cancel, again)
 	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(done)
 		cancel()
 	})
+}
+
+// heed calls first with the first signal and again with the next one that is not its echo. It returns then, or when done is
+// closed.
+func heed(signals <-chan os.Signal, done <-chan struct{}, first, again func()) {
+	select {
+	case <-signals:
+		first()
+	case <-done:
+		return
+	}
+	for echo := time.After(signalEcho); ; {
+		select {
+		case <-signals:
+			if echo == nil {
+				again()
+				return
+			}
+		case <-echo:
+			echo = nil
+		case <-done:
+			return
+		}
+	}
 }

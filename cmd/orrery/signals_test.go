@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What comes of signals, given as the time of each after the first.
+func TestSignals(t *testing.T) {
+	for name, c := range map[string]struct {
+		later     []time.Duration
+		impatient bool
+	}{
+		"one":                           {},
+		"one, told twice by timeout(1)": {later: []time.Duration{0}},
+		"one, told three times":         {later: []time.Duration{0, signalEcho - 1}},
+		"a second one":                  {later: []time.Duration{signalEcho + 1}, impatient: true},
+		"a second one after an echo":    {later: []time.Duration{0, time.Minute}, impatient: true},
+		"a third one when all is said":  {later: []time.Duration{time.Second, 2 * time.Second}, impatient: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				signals, done := make(chan os.Signal, 2), make(chan struct{})
+				first, again := 0, 0
+				go heed(signals, done, func() { first++ }, func() { again++ })
+				synctest.Wait()
+				assert.Zero(t, first, "nothing has been said")
+
+				started := time.Now()
+				signals <- syscall.SIGTERM
+				for _, at := range c.later {
+					synctest.Wait()
+					time.Sleep(at - time.Since(started))
+					signals <- syscall.SIGTERM
+				}
+				synctest.Wait()
+				assert.Equal(t, 1, first)
+				assert.Equal(t, map[bool]int{true: 1}[c.impatient], again)
+				close(done)
+			})
+		})
+	}
+}
+
+// Whoever is done with signals leaves nothing behind, before and after the first.
+func TestSignalsAreGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, sent := range []int{0, 1} {
+			signals, done := make(chan os.Signal, 2), make(chan struct{})
+			for range sent {
+				signals <- syscall.SIGINT
+			}
+			go heed(signals, done, func() {}, func() { t.Error("nobody was impatient") })
+			synctest.Wait()
+			close(done) // the bubble ends when all goroutines have
+		}
+	})
+}
