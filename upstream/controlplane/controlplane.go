@@ -41,11 +41,34 @@ type ControlPlane struct {
 //
 // The context bounds the start only; to end the control plane call Stop. When Start fails it has stopped everything,
 // and the error is an [*ExitError] when a component died, with the end of its log.
+//
+// kube-apiserver gives up when its own start takes too long (the bootstrap of roles has half a minute). A kubelet would start it
+// again; so does Start, with everything anew, unless the directory is the caller's. No more than two start at a time in one process.
 func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 	config, err := config.complete()
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case starts <- struct{}{}:
+		defer func() { <-starts }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("control plane: %w", ctx.Err())
+	}
+	for try := 1; ; try++ {
+		cp, err := startOnce(ctx, config)
+		if err == nil {
+			return cp, nil
+		}
+		if !gaveUp(err) || config.Dir != "" || try == mostTries {
+			return nil, err
+		}
+		cp.logf("%s gave up, starting everything anew", APIServer)
+	}
+}
+
+// startOnce returns a control plane that is stopped if there is an error.
+func startOnce(ctx context.Context, config Config) (*ControlPlane, error) {
 	cp := &ControlPlane{
 		config:    config,
 		failed:    make(chan struct{}),
@@ -53,7 +76,7 @@ func Start(ctx context.Context, config Config) (*ControlPlane, error) {
 	}
 	if err := cp.start(ctx); err != nil {
 		cp.Stop()
-		return nil, fmt.Errorf("control plane: %w", err)
+		return cp, fmt.Errorf("control plane: %w", err)
 	}
 	return cp, nil
 }

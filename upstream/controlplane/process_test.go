@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,4 +109,18 @@ func TestTailIsShort(t *testing.T) {
 func awaitOutput(t *testing.T, p *Process, line string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return strings.Contains(p.Tail(), line) }, patience, pollInterval)
+}
+
+// A server that ends itself in the middle of its start is started again, one that was never going to start is not.
+func TestWhoGivesUpIsToldApart(t *testing.T) {
+	for script, want := range map[string]bool{"exit 255": true, "exit 1": false, "exit 0": false, "kill -9 $$": false} {
+		p := startShell(t, script)
+		<-p.Done()
+		var exit *ExitError
+		require.ErrorAs(t, p.Err(), &exit)
+		assert.False(t, gaveUp(fmt.Errorf("control plane: %w", exit)), "it is not the API server that ended with %q", script)
+		exit.Name = APIServer
+		assert.Equal(t, want, gaveUp(fmt.Errorf("control plane: %w", exit)), script)
+	}
+	assert.False(t, gaveUp(context.Canceled))
 }
