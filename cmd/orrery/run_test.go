@@ -19,7 +19,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// quietCluster is an API server without namespaces. It refuses what refuse says; called tells of each request.
+// quietCluster is an API server without namespaces, where nobody may write. It refuses what refuse says; called tells of each request.
 type quietCluster struct {
 	refuse func(r *http.Request) (code int, reason api.StatusReason)
 	called func(r *http.Request)
@@ -37,6 +37,8 @@ func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	switch {
+	case r.Method != http.MethodGet:
+		refusing(403, api.ReasonForbidden)(w, r)
 	case r.URL.Path == "/version":
 		_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
 	case r.URL.Path == "/api":

@@ -39,7 +39,7 @@ func crowdedCluster(t *testing.T, making <-chan struct{}) (path string, probes *
 			if r.URL.Path == "/api/v1/namespaces" && r.Method == http.MethodPost && r.URL.RawQuery == "" {
 				select {
 				case <-making:
-				case <-r.Context().Done():
+				case <-t.Context().Done(): // the request's own ends only when its body has been read
 					return
 				}
 				probes.Add(1)
