@@ -66,11 +66,8 @@ func (r *rest) run() {
 	}
 }
 
-// giveBackMemory collects twice: what is kept in pools, for connections and compression, survives the first time. The
-// program's own pages come last, since collecting uses many of them.
+// giveBackMemory collects twice: what is kept in pools, for connections and compression, survives the first time.
 func giveBackMemory() {
-	program := unchangedMappings()
 	runtime.GC()
 	debug.FreeOSMemory()
-	letGo(program)
 }
