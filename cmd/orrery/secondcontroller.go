@@ -67,7 +67,7 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 	}
 	if evidence.Verdict <= secondcontroller.Suspected && !options.dryRun {
 		tried, err := secondcontroller.Try(ctx, client, func(canary string) {
-			logger.Info().Str("namespace", canary).Dur("at_most_s", secondcontroller.CanaryWait).
+			logger.Info().Str("namespace", canary).Dur("about_s", secondcontroller.CanaryWait).
 				Msg("finding out whether another namespace controller works: this one has been deleted, and waits for somebody to take it down")
 		})
 		if err != nil {

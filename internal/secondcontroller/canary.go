@@ -95,6 +95,21 @@ func (c canary) remove(ctx context.Context, made bool) error {
 	return err
 }
 
+// awaitTouch tells whether somebody comes to work on it, as long as Try waits.
+func (c canary) awaitTouch(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, canaryLimit)
+	defer cancel()
+	for range canaryLooks {
+		if c.touched(ctx) {
+			return true
+		}
+		if wait.Sleep(ctx, canaryPace) != nil {
+			return false
+		}
+	}
+	return c.touched(ctx)
+}
+
 // touched tells whether somebody has been at work on it.
 func (c canary) touched(ctx context.Context) bool {
 	latest, err := c.namespaces.Get(ctx, c.name, api.GetOptions{})

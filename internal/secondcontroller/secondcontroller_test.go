@@ -29,6 +29,8 @@ type cluster struct {
 	version string
 	// forbidden tells of requests that are refused.
 	forbidden func(*http.Request) bool
+	// slowness is how long each answer takes.
+	slowness time.Duration
 	// lost says which requests are done, late, and not answered: the connection breaks.
 	lost func(*http.Request) bool
 	// reports are the entries in managedFields of namespaces that somebody has reported on. The server in memory keeps none.
@@ -44,6 +46,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, lost: nothing, reports: map[string]object{}}
 	inner := server.Handler()
 	pipes := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(c.slowness)
 		switch {
 		case c.forbidden(r):
 			w.WriteHeader(http.StatusForbidden)
@@ -281,7 +284,7 @@ func TestCanary(t *testing.T) {
 		want  secondcontroller.Verdict
 		took  time.Duration
 	}{
-		{"nobody", func(context.Context, *cluster, string) error { return nil }, secondcontroller.Absent, 8 * time.Second},
+		{"nobody", func(context.Context, *cluster, string) error { return nil }, secondcontroller.Absent, 10 * time.Second},
 		{"somebody finalizes it", func(ctx context.Context, c *cluster, canary string) error { return c.finalize(ctx, canary) }, secondcontroller.Present, 5 * time.Second},
 		{"somebody reports", func(_ context.Context, c *cluster, canary string) error { c.report(canary, "x"); return nil }, secondcontroller.Present, 5 * time.Second},
 	}
@@ -308,6 +311,37 @@ func TestCanary(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where the server takes a second for an answer the other controller needs more than some moments, and gets it.
+func TestCanaryOfASlowServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.slowness = time.Second
+		told := make(chan error, 1)
+		evidence, err := secondcontroller.Try(t.Context(), c.client, func(canary string) {
+			go func() {
+				time.Sleep(20 * time.Second)
+				told <- c.finalize(t.Context(), canary)
+			}()
+		})
+		require.NoError(t, err)
+		require.NoError(t, <-told)
+		assert.Equal(t, secondcontroller.Present, evidence.Verdict, evidence.How)
+	})
+}
+
+// One that hardly answers keeps nobody waiting for long.
+func TestCanaryOfAVerySlowServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.slowness = 4 * time.Second
+		var began time.Time
+		evidence, err := secondcontroller.Try(t.Context(), c.client, func(string) { began = time.Now() })
+		require.NoError(t, err)
+		assert.Equal(t, secondcontroller.Absent, evidence.Verdict, evidence.How)
+		assert.Equal(t, time.Minute, time.Since(began))
+	})
 }
 
 func TestCanaryThatMayNotBe(t *testing.T) {

@@ -7,15 +7,17 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
-// CanaryWait is how long Try waits for somebody else. A namespace controller leaves a namespace alone for 5 s after its deletion and
-// then takes some moments.
-const CanaryWait = 8 * time.Second
-
-// canaryPace is how often Try looks.
-const canaryPace = 500 * time.Millisecond
+// Try looks at its canary canaryLooks times, canaryPace after each answer, which is CanaryWait with a server that answers at once.
+// A namespace controller leaves a namespace alone for 5 s after its deletion and then takes some moments. Where each look takes its
+// time the other controller does as well, and is given more: up to canaryLimit.
+const (
+	CanaryWait  = canaryLooks * canaryPace
+	canaryLooks = 20
+	canaryPace  = 500 * time.Millisecond
+	canaryLimit = time.Minute
+)
 
 // MayTry tells whether the server would let Try make its canary and delete it. It has the server judge the requests without doing
 // them.
@@ -24,7 +26,7 @@ func MayTry(ctx context.Context, client *restclient.Client) bool {
 	return c.create(ctx, true) == nil && c.mayRemove(ctx) == nil
 }
 
-// Try deletes a new namespace and sees whether somebody else takes it down, for CanaryWait. It must not be called while the caller's
+// Try deletes a new namespace and sees whether somebody else takes it down, for about CanaryWait. It must not be called while the caller's
 // own controller works, nor any other that is not looked for. waiting is called when the wait begins. The verdict is Unknown if the
 // namespace cannot be made or deleted. The error is that of a context that has ended.
 func Try(ctx context.Context, client *restclient.Client, waiting func(canary string)) (Evidence, error) {
@@ -46,19 +48,16 @@ func Try(ctx context.Context, client *restclient.Client, waiting func(canary str
 	}
 	waiting(canary.name)
 	since := time.Now()
-	touched := false
-	_ = wait.PollUntilContextTimeout(ctx, canaryPace, CanaryWait, true, func(ctx context.Context) (bool, error) {
-		touched = canary.touched(ctx)
-		return touched, nil
-	})
+	touched := canary.awaitTouch(ctx)
+	took := time.Since(since).Round(100 * time.Millisecond)
 	switch {
 	case ctx.Err() != nil:
 		return Evidence{}, ctx.Err()
 	case touched:
 		return Evidence{Present, fmt.Sprintf("somebody took the namespace %s down, which was made and deleted to find out, within %s",
-			canary.name, time.Since(since).Round(100*time.Millisecond))}, nil
+			canary.name, took)}, nil
 	}
-	return Evidence{Absent, fmt.Sprintf("nobody took the namespace %s down, which was made and deleted to find out, within %s", canary.name, CanaryWait)}, nil
+	return Evidence{Absent, fmt.Sprintf("nobody took the namespace %s down, which was made and deleted to find out, within %s", canary.name, took)}, nil
 }
 
 func unknown(ctx context.Context, how string) (Evidence, error) {
