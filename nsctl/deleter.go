@@ -100,9 +100,9 @@ func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
 	p := &pass{Deleter: d, namespace: namespace, settled: time.Now()}
 	switch {
 	case seen.isOf(namespace):
-		p.ahead, p.settled, p.seen = ahead, seen.settled, seen
+		p.ahead, p.settled = ahead, seen.settled
 	case seen.uid == namespace.UID: // its deletion has another time now: the types have to be asked for again
-		p.settled, p.seen = seen.settled, seen
+		p.settled = seen.settled
 	case seen.uid != "":
 		return nil // a new one of that name, whose grace period begins when it is seen
 	}

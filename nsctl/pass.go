@@ -13,7 +13,6 @@ import (
 type pass struct {
 	*Deleter
 	namespace *api.Namespace // as it was when it was last read or written
-	seen      sighting       // zero: it was not seen before
 	ahead     *ahead         // nil: the types have not been asked for yet
 	settled   time.Time      // nothing has been created in the namespace since, by our own clock
 
@@ -108,7 +107,7 @@ func (p *pass) discover(ctx context.Context) []deletableResource {
 	defer p.trace.phase(p.namespace.Name, PhaseDiscovery)()
 	lists, err := p.ahead.answer()
 	if p.ahead == nil {
-		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.seen.settled)
+		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
 	}
 	p.found.discoveryErr = err
 	resources, err := deletableResources(lists)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A type appears, and an object of it gets into a namespace through a server that has not learnt of the deletion yet: for
@@ -26,5 +27,25 @@ func TestATypeThatAppearsWithinTheGracePeriodIsSeen(t *testing.T) {
 		assert.Nil(t, c.namespace("second"))
 		assert.Empty(t, c.left("second"))
 		r.stop()
+	})
+}
+
+// Whoever calls Delete has waited until nothing can be created in the namespace, and nothing else says when that was. What was
+// discovered for another namespace before may know too little.
+func TestDeleteTrustsNoDiscoveryFromBeforeItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.addNamespace("first", true, "kubernetes")
+		time.Sleep(2 * time.Second)
+		c.addNamespace("second", true, "kubernetes")
+		d := newDeleter(t, c)
+		time.Sleep(3 * time.Second)
+		require.NoError(t, d.Delete(t.Context(), "first"))
+		time.Sleep(time.Second)
+		c.define("late.example/v1", "gadgets")
+		c.put("gadgets.late.example", "second", "g")
+		time.Sleep(time.Second)
+		require.NoError(t, d.Delete(t.Context(), "second"))
+		assert.Empty(t, c.left("second"))
 	})
 }

@@ -55,7 +55,9 @@ func (p *process) run(ctx context.Context, initializers map[string]controllers.I
 			return
 		}
 		worked = true
-		atWork()
+		if !p.options.second.allow { // who may work beside others knows nothing that would help a follower
+			atWork()
+		}
 		p.work(ctx, alive, prepared)
 	})
 	if !worked {

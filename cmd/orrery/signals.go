@@ -37,15 +37,13 @@ func heed(signals <-chan os.Signal, done <-chan struct{}, first, again func()) {
 	case <-done:
 		return
 	}
-	for echo := time.After(signalEcho); ; {
+	for began := time.Now(); ; {
 		select {
 		case <-signals:
-			if echo == nil {
+			if time.Since(began) >= signalEcho {
 				again()
 				return
 			}
-		case <-echo:
-			echo = nil
 		case <-done:
 			return
 		}

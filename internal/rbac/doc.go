@@ -15,7 +15,8 @@
 //
 // With these rights everything works, and without any one verb of any one of them something does not: both is tested on a real API
 // server, see upstream/e2e. A right that another one includes is left out: who may list everything may list namespaces. That a client may
-// read /version, /api and /apis is Kubernetes' own default for everybody who has logged in (system:discovery), and not repeated.
+// read /version, /readyz, /api and /apis is Kubernetes' own default for everybody who has logged in (system:discovery,
+// system:public-info-viewer), and not repeated.
 //
 // A right is limited to one object by its name where Kubernetes can do that. It cannot for create, as a request to create has no name
 // that the authorizer sees.

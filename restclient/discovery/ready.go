@@ -36,10 +36,10 @@ const refusalIsMeant = 30 * time.Second
 // refusals remembers since when a server forbids the question.
 type refusals struct {
 	mu    sync.Mutex // guards since
-	since time.Time  // the first refusal after an answer; zero: the last time there was an answer
+	since time.Time  // the first refusal after an answer; zero: the last time there was an answer, or nobody there
 }
 
-// areMeant notes an answer or a refusal, and tells whether a refusal is meant.
+// areMeant notes a refusal or something else, and tells whether a refusal is meant.
 func (r *refusals) areMeant(refused bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,6 +57,9 @@ func (r *refusals) areMeant(refused bool) bool {
 func (c *Client) ready(ctx context.Context) error {
 	err := c.do(ctx, restclient.Request{Path: "/readyz", Accept: "*/*"}, nil)
 	if _, refused := errors.AsType[*api.StatusError](err); err != nil && !refused {
+		if ctx.Err() == nil {
+			c.refusals.areMeant(false) // what comes next may have been started anew
+		}
 		return err // nobody has answered
 	}
 	forbidden := api.IsForbidden(err)

@@ -50,7 +50,7 @@ var versionOf = regexp.MustCompile(`"resourceVersion":"[0-9]+"`)
 
 // withoutVersion takes the version out of an event, if it is in JSON.
 func (f framing) withoutVersion(frame []byte) []byte {
-	begin := bytes.IndexByte(frame, '{')
+	begin := bytes.Index(frame, []byte(`{"`)) // the head of a frame may have a { as well
 	if f.wrap == nil || begin < 0 {
 		return frame
 	}

@@ -212,9 +212,13 @@ func (o *observers) stop(t *testing.T) {
 	o.client.Close()
 	assert.Zero(t, o.client.Snapshot().Watches)
 	assert.Zero(t, o.client.Snapshot().InFlight)
-	// One that was being opened for a request that has been given up is closed when it is open.
-	eventually(t, func() bool { return o.connections.Load() == 0 }, "no connection is open")
+	// One that was being opened for a request that has been given up is closed when it is open. One that nobody closes would go by
+	// itself, when the pool gives up what is idle: that is not waited for.
+	assert.Eventually(t, func() bool { return o.connections.Load() == 0 }, untilIdle/2, 50*time.Millisecond, "no connection is open")
 }
+
+// untilIdle is when connections that nobody uses are closed, by restclient and by kube-apiserver.
+const untilIdle = 90 * time.Second
 
 // patience is reached only by a test that fails.
 const patience = 10 * time.Minute
@@ -251,10 +255,10 @@ func eventually(t *testing.T, condition func() bool, what string) {
 func requireNoGoroutinesOf(t *testing.T, packages ...string) {
 	t.Helper()
 	var found []string
-	eventually(t, func() bool {
+	assert.Eventually(t, func() bool {
 		found = stacksWith(packages)
 		return len(found) == 0
-	}, "informers that have ended leave nothing")
+	}, untilIdle/2, 50*time.Millisecond, "informers that have ended leave nothing")
 	require.Empty(t, found)
 }
 

@@ -58,9 +58,10 @@ func (tr *trial) relay(kubeconfig string, pass func(*http.Request) error) string
 		ErrorLog:      log.New(io.Discard, "", 0), // that requests are given up is no news
 	}
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if pass(r) == nil {
-			proxy.ServeHTTP(w, r)
+		if pass(r) != nil {
+			panic(http.ErrAbortHandler)
 		}
+		proxy.ServeHTTP(w, r)
 	}))
 	tr.t.Cleanup(func() {
 		relay.CloseClientConnections() // and with them what is under way

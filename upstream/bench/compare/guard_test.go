@@ -16,7 +16,6 @@ type guarded struct {
 	broken []string
 	again  []string // what was measured again, each time
 	turns  map[string]int
-	err    error
 }
 
 // guard guards a measure that is good and one whose ratio is made up for each attempt; the last stays. Its first attempt has two rounds.
@@ -47,7 +46,7 @@ func guard(t *testing.T, ratios ...float64) guarded {
 		assert.Equal(t, len(result.again)+2, attempt)
 		result.again = append(result.again, b.Text)
 	})
-	result.err = err
+	require.NoError(t, err)
 	for _, b := range broken {
 		result.broken = append(result.broken, b.Text)
 	}

@@ -107,7 +107,7 @@ func (o *options) guard(ctx context.Context, runners *runners, config compare.Co
 	}
 	if len(broken) == 0 {
 		screen.close()
-		fmt.Println("No measure is worse than half of its target.")
+		fmt.Println("No measure is worse than half of its target, or half of what was reached where that is out of reach.")
 		return nil
 	}
 	var problems []error

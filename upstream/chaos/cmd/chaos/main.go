@@ -53,10 +53,10 @@ func one(ctx context.Context, config chaos.Config) error {
 	switch failure, failed := errors.AsType[*chaos.Failure](err); {
 	case err == nil:
 		fmt.Printf("seed=%d: passed after %.0f s: nothing was lost, nothing was left behind\n", config.Seed, time.Since(began).Seconds())
-	case ctx.Err() != nil:
-		fmt.Printf("\nseed=%d: stopped after %.0f s: %v\n", config.Seed, time.Since(began).Seconds(), err)
 	case failed:
 		fmt.Printf("\n%v\n\nreplay: make -C upstream chaos SEED=%d DURATION=%s\n", err, failure.Seed, config.Duration)
+	case ctx.Err() != nil:
+		fmt.Printf("\nseed=%d: stopped after %.0f s: %v\n", config.Seed, time.Since(began).Seconds(), err)
 	default:
 		fmt.Printf("\nseed=%d: %v\n", config.Seed, err)
 	}
