@@ -12,6 +12,9 @@ const (
 	veryShortWatch = time.Second
 	// healthyWatch is the life after which a watch proves health even if nothing happened on it.
 	healthyWatch = 10 * time.Second
+	// longWithoutNews is for how long a server may send nothing, on however many watches, until it is asked whether it has
+	// the position. It is three times as long as kube-apiserver's bookmarks are apart.
+	longWithoutNews = 3 * time.Minute
 	// longestPatience bounds what a server may ask for: a header that is out by some zeros must not put a controller
 	// to sleep for a day.
 	longestPatience = 5 * time.Minute
@@ -38,6 +41,7 @@ func openStream(r *rules, s state, in input) (state, []effect) {
 		s.requestRV = ""
 	}
 	s.requestedAt = in.now
+	s.overslept = false
 	s.idleAt = after(in.now, r.silence)
 	s.deadlineAt = after(in.now, r.deadline)
 	// A brief one may be over before the initial events are: then the next one is not.
@@ -65,6 +69,7 @@ var collectEffects = []effect{{kind: effectCollect}}
 func collect(r *rules, s state, in input) (state, []effect) {
 	if in.added {
 		s.idleAt = after(in.now, r.silence)
+		s.overslept = false
 	}
 	s.heardAt = in.now
 	s.totalEvents++
@@ -76,6 +81,7 @@ func collect(r *rules, s state, in input) (state, []effect) {
 func keepAwake(r *rules, s state, in input) (state, []effect) {
 	s.heardAt = in.now
 	s.idleAt = after(in.now, r.silence)
+	s.overslept = false
 	s.totalBookmarks++
 	s.events++
 	return s, nil
@@ -88,6 +94,7 @@ func replaceFromStream(_ *rules, s state, in input) (state, []effect) {
 
 // replaced notes that the store has the state as of listRV.
 func replaced(_ *rules, s state, in input) (state, []effect) {
+	s.newsAt = in.now
 	s.ownVersions = s.ownVersions || in.owned
 	s.lastRV, s.unavailable, s.synced, s.streaming = s.listRV, false, true, false
 	s.broken = 0
@@ -191,6 +198,7 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	s.watches++
 	s.requestRV = s.lastRV
 	s.requestedAt = in.now
+	s.asked, s.overslept = false, false
 	s.synthetic = s.lastRV == "0"
 	s.idleAt = after(in.now, r.muteIdle)
 	if s.doubtedAt != never {
@@ -203,10 +211,12 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 }
 
 // openWatchAgain asks first whether the server has the position. One that was restored from a backup meanwhile has not reached it
-// yet, or not any more, takes the watch all the same, and sends nothing until it has.
+// yet, or not any more, takes the watch all the same, and sends nothing until it has. The question has no meaning if the version is that of
+// some object and no server has it, or if it is "0", which all have.
 func openWatchAgain(r *rules, s state, in input) (state, []effect) {
 	s, effects := openWatch(r, s, in)
-	effects[0].verify = true
+	s.asked = !s.ownVersions && s.requestRV != "0"
+	effects[0].verify = s.asked
 	return s, effects
 }
 
@@ -214,6 +224,9 @@ func readWatch(r *rules, s state, in input) (state, []effect) {
 	s = s.countFrom(in.now)
 	s.opened(r, in)
 	s.hear(in.now)
+	if s.asked {
+		s.newsAt = in.now
+	}
 	return s, []effect{{kind: effectRead}}
 }
 
@@ -235,6 +248,7 @@ func (s *state) follow(now time.Duration, rv string, added bool) {
 	s.events++
 	s.changes++
 	s.totalEvents++
+	s.newsAt = now
 	s.hear(now)
 }
 
@@ -255,6 +269,7 @@ func mark(r *rules, s state, in input) (state, []effect) {
 	s.synthetic = false
 	s.events++
 	s.totalBookmarks++
+	s.newsAt = in.now
 	s.learnRhythm(r, in.now)
 	s.hear(in.now)
 	return s, markEffects
@@ -299,7 +314,7 @@ func failRound(r *rules, s state, in input) (state, []effect) {
 func pause(r *rules, s state, in input) (state, []effect) {
 	s, effects := r.backOff(s, in)
 	s.keepPosition = true
-	s.lostSight = in.cause == CauseUnreachable || in.kind == InputIdleElapsed
+	s.lostSight = in.cause == CauseUnreachable || in.kind == InputIdleElapsed || in.kind == InputOpenFailed && s.asked
 	return s, effects
 }
 

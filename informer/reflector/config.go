@@ -59,19 +59,19 @@ type Config[T any] struct {
 	// a connection lives watches are shorter, see IdleTimeout.
 	MinWatchTimeout time.Duration
 	// IdleTimeout is the longest silence on a watch, after which the connection is doubted (half-open: the other side is
-	// gone and nothing told us) and the watch is opened again at the same position, without a list. It is also the
-	// longest time that opening a watch may take. The default depends on whether the watcher proves that its connection
-	// lives (see [ListerWatcher]).
+	// gone and nothing told us) and the watch is opened again at the same position: a list of one object is asked for
+	// there first, not of everything. It is also the longest time that opening a watch may take. The default depends on
+	// whether the watcher proves that its connection lives (see [ListerWatcher]).
 	//
 	// If it does (HTTP/2, websocket), 3 min, and 90 s once bookmarks have shown that they come every minute, as those of
 	// kube-apiserver do (the silence that is allowed is one and a half times the time between two of them, not less than 90 s and
 	// not more than 3 min). What is found out that way is a proxy that answers pings in the place of a server that has
 	// gone, or a server that is stuck. A watch without bookmarks may be silent for good reason: then a healthy one is
-	// replaced every three minutes instead of every five to ten, one cheap request more.
+	// replaced every three minutes instead of every five to ten, two cheap requests more.
 	//
 	// If it does not (HTTP/1.1), 45 s: nothing but silence can tell, and a minute is as long as anybody should be
 	// blind. The server is asked to end each watch after seven to nine tenths of that, in whole seconds, so that a quiet one
-	// ends in good order before. Not if it is shorter than two seconds.
+	// ends in good order before. Not if it is shorter than three seconds.
 	//
 	// A negative value switches the timer off.
 	IdleTimeout time.Duration

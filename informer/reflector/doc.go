@@ -12,8 +12,8 @@
 //	   │                                │  WATCH again from the version of the last event
 //	   └── "410 Gone": LIST at "" ◄─────┘
 //
-// The version it has reached (the resourceVersion; opaque, compared for equality only) is its position. Most of the
-// package is about when a position can be kept, because a list of everything is dear to both sides.
+// The version it has reached (the resourceVersion; compared only where versions are numbers from one counter, KEP-5504) is its
+// position. Most of the package is about when a position can be kept, because a list of everything is dear to both sides.
 //
 // Which of the two comes next, and when, is decided by a machine without goroutines, clock, network or chance:
 //
@@ -41,7 +41,8 @@
 //	    OpeningStream --> OpeningStream : OpenFailed [position refused]
 //	    OpeningStream --> BackingOff : OpenFailed [Retry]
 //	    OpeningStream --> Listing : OpenFailed [otherwise]
-//	    OpeningStream --> Listing : IdleElapsed
+//	    OpeningStream --> OpeningStream : IdleElapsed [the timer was late]
+//	    OpeningStream --> Listing : IdleElapsed [otherwise]
 //	    OpeningStream --> Listing : DeadlineElapsed
 //	    Streaming --> Streaming : Event
 //	    Streaming --> Replacing : Bookmark [initial events end]
@@ -51,7 +52,8 @@
 //	    Streaming --> OpeningStream : StreamFailed [position refused]
 //	    Streaming --> BackingOff : StreamFailed [Retry, attempts left]
 //	    Streaming --> Listing : StreamFailed [otherwise]
-//	    Streaming --> Listing : IdleElapsed
+//	    Streaming --> Streaming : IdleElapsed [the timer was late]
+//	    Streaming --> Listing : IdleElapsed [otherwise]
 //	    Streaming --> Listing : DeadlineElapsed
 //	    Listing --> BackingOff : PageListed [no resourceVersion]
 //	    Listing --> Listing : PageListed [token repeated in pages]
@@ -77,9 +79,11 @@
 //	    Watching --> Watching : Bookmark
 //	    Watching --> BackingOff : StreamEnded [very short, nothing came]
 //	    Watching --> BackingOff : StreamEnded [very short, no progress]
+//	    Watching --> OpeningWatch : StreamEnded [short watches, nothing for minutes]
 //	    Watching --> OpeningWatch : StreamEnded [otherwise]
 //	    Watching --> BackingOff : StreamFailed [Resume, very short, nothing came]
 //	    Watching --> BackingOff : StreamFailed [Resume, very short, no progress]
+//	    Watching --> OpeningWatch : StreamFailed [Resume, short watches, nothing for minutes]
 //	    Watching --> OpeningWatch : StreamFailed [Resume]
 //	    Watching --> BackingOff : StreamFailed [Retry]
 //	    Watching --> BackingOff : StreamFailed [Internal, budget left]
@@ -105,11 +109,11 @@
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - A watch always begins at a position, and never at one that the server has refused (410, or too large). After such a
 //     refusal the next list is a consistent read at "".
-//   - A watch that begins again after nobody has answered, or after a silence, begins at a position that the server has: a list of
-//     one object at that version comes first. Somebody else may answer by then: a cluster whose etcd was restored from a backup
-//     is behind, takes watches of the future, and delivers nothing until it has caught up. client-go waits for that; it may
-//     take days.
-//   - The position moves with every event and bookmark, never back, and only after the whole state is in the store.
+//   - A watch that begins again after nobody has answered, or after a silence, on one watch or for three minutes on several short
+//     ones, begins at a position that the server has: a list of one object at that version comes first. Somebody else may answer
+//     by then: a cluster whose etcd was restored from a backup is behind, takes watches of the future, and delivers nothing until
+//     it has caught up. client-go waits for that; it may take days.
+//   - The position moves with every event and bookmark, never back (where versions can be compared), and only after the whole state is in the store.
 //   - An event that is not newer than the position (sent twice, or long after its time) is not applied, see Snapshot.Stale.
 //     Versions that are no numbers are not compared, nor are those of a server that numbers the changes of each object by itself,
 //     as a list shows in which two objects have the same version, or one a greater version than the list.

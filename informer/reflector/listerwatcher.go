@@ -22,7 +22,8 @@ import (
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].
 type ListerWatcher[T any] interface {
-	// List returns the collection, or one page of it if opts.Limit asks for pages. It ends with ctx.
+	// List returns the collection, or one page of it if opts.Limit asks for pages: with a limit of one, to learn whether the server
+	// has a version. It ends with ctx.
 	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
 	// Watch opens a stream of changes. The stream ends with ctx.
 	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)

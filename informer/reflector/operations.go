@@ -71,7 +71,7 @@ func (r *Reflector[T]) open(op operation) {
 }
 
 // verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
-// reached it, or that does not answer; any other says nothing about the position, and the watch is tried.
+// reached it, that has no time, or that does not answer; any other says nothing about the position, and the watch is tried.
 func (r *Reflector[T]) verify(op operation) error {
 	_, err := r.lister.List(op.ctx, api.ListOptions{
 		ResourceVersion:      op.options.ResourceVersion,
@@ -81,7 +81,11 @@ func (r *Reflector[T]) verify(op operation) error {
 	switch {
 	case err == nil:
 		return nil
-	case op.ctx.Err() != nil, CauseOf(err) == CauseTooLarge, CauseOf(err) == CauseUnreachable:
+	case op.ctx.Err() != nil:
+		return err
+	}
+	switch CauseOf(err) {
+	case CauseTooLarge, CauseUnreachable, CauseTooManyRequests:
 		return err
 	}
 	return nil

@@ -24,6 +24,9 @@ type restorable struct {
 	mu     sync.Mutex
 	source *informertest.FakeSource[*api.Namespace]
 	down   bool
+	busy   int // how many lists are answered by a request for patience
+
+	mute bool // the connection is not tested
 }
 
 func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace]) {
@@ -38,6 +41,12 @@ func (s *restorable) setDown(down bool) {
 	s.down = down
 }
 
+func (s *restorable) setBusy(lists int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = lists
+}
+
 func (s *restorable) current() (*informertest.FakeSource[*api.Namespace], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,10 +56,20 @@ func (s *restorable) current() (*informertest.FakeSource[*api.Namespace], error)
 	return s.source, nil
 }
 
+func (s *restorable) isBusy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	return s.busy >= 0
+}
+
 func (s *restorable) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
 	source, err := s.current()
 	if err != nil {
 		return nil, err
+	}
+	if s.isBusy() {
+		return nil, informertest.TooManyRequests(time.Second)
 	}
 	return source.List(ctx, opts)
 }
@@ -66,16 +85,17 @@ func (s *restorable) Watch(ctx context.Context, opts api.ListOptions) (api.Watch
 		opts.ResourceVersion = source.ResourceVersion()
 	}
 	watcher, err := source.Watch(ctx, opts)
-	return &watchOfTheFuture{Watcher: watcher, after: asked}, err
+	return &watchOfTheFuture{Watcher: watcher, after: asked, lives: !s.mute}, err
 }
 
 // watchOfTheFuture passes over everything up to a version.
 type watchOfTheFuture struct {
 	api.Watcher[*api.Namespace]
 	after int
+	lives bool
 }
 
-func (w *watchOfTheFuture) ProvesLife() bool { return true }
+func (w *watchOfTheFuture) ProvesLife() bool { return w.lives }
 
 func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
 	for {
@@ -89,11 +109,21 @@ func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
 // A cluster whose etcd was restored from a backup goes on at versions that it has been at before. Whoever watches from one
 // that it has not reached again hears nothing for hours; with client-go all controllers have to be restarted after a restore.
 func TestEtcdIsRestoredFromABackup(t *testing.T) {
-	for name, outage := range map[string]time.Duration{"after an outage": 20 * time.Second, "behind a load balancer": 0} {
+	for name, c := range map[string]struct {
+		outage time.Duration
+		busy   int
+		mute   bool
+		within time.Duration
+	}{
+		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
+		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
+		"behind a load balancer":              {within: reflector.DefaultIdleTimeout + time.Minute},
+		"behind a load balancer, by HTTP/1.1": {mute: true, within: reflector.DefaultIdleTimeout + time.Minute},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
-				server := &restorable{source: f.source}
+				server := &restorable{source: f.source, mute: c.mute}
 				f.config.ListerWatcher = server
 				var refused []string
 				f.config.Trace = &reflector.Trace{Expired: func(rv string, err error) {
@@ -106,17 +136,18 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 					f.source.Touch()
 				}
 				f.source.Add(informertest.Namespace("lost"))
-				synctest.Wait()
+				time.Sleep(10 * time.Second) // a watch that breaks off at once leads to a list, and that is not what this is about
 
 				backup := informertest.NewNamespaceSource()
 				backup.Add(informertest.Namespace("kept"))
 				server.restore(backup)
-				server.setDown(outage > 0)
+				server.setDown(c.outage > 0)
 				f.source.Cut(syscall.ECONNRESET)
-				time.Sleep(outage)
+				time.Sleep(c.outage)
+				server.setBusy(c.busy)
 				server.setDown(false)
 				backup.Add(informertest.Namespace("new"))
-				time.Sleep(reflector.DefaultIdleTimeout + time.Minute - outage*7) // 20 s are over soon, silence is not
+				time.Sleep(c.within)
 
 				require.Equal(t, versions(backup.Objects()), f.store.state())
 				assert.Equal(t, []string{"52"}, refused)

@@ -71,3 +71,24 @@ func TestAProcessThatWasStoppedReadsTheAnswerFirst(t *testing.T) {
 	assert.Equal(t, PhaseBackingOff, d.state.phase)
 	assert.Equal(t, 1, d.state.zombies)
 }
+
+// And while the state comes as a stream: that is not given up for good because this process had no time.
+func TestAProcessThatWasStoppedGoesOnWithTheStream(t *testing.T) {
+	d := newDriver(testRules())
+	d.rules.streaming = true
+	require.NoError(t, d.feed(input{kind: InputStart}))
+	require.Equal(t, PhaseOpeningStream, d.state.phase)
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + time.Minute}))
+	require.Equal(t, PhaseOpeningStream, d.state.phase)
+	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour}))
+	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "1", now: time.Hour}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 2 * time.Hour}))
+	assert.Equal(t, PhaseStreaming, d.state.phase, "what has come is read first")
+	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "2", now: 2*time.Hour + time.Second}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 3 * time.Hour}))
+	assert.Equal(t, PhaseStreaming, d.state.phase, "it was stopped once more")
+
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	assert.Equal(t, PhaseListing, d.state.phase)
+	assert.True(t, d.state.refused, "there was nothing to read")
+}

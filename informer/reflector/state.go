@@ -59,6 +59,8 @@ type state struct {
 	mute        bool          // that of the last answer was not: the next watch is asked for with a short limit
 	heardAt     time.Duration // when something came last, or the watch was opened
 	patience    time.Duration // longest silence of this watch; not positive: any
+	newsAt      time.Duration // when the server last showed that it has the position: it sent something, or was asked
+	asked       bool          // while a watch is opened: the server is asked first whether it has the position
 	overslept   bool          // the silence was over long before our timer rang, and what had come meanwhile is given time
 	endsAt      time.Duration // when the server was asked to end this watch; never: not known
 	unpunctual  bool          // the server did not end a watch when it was asked to, and has not done so since

@@ -11,7 +11,8 @@ var table = append([]transition{
 	{PhaseOpeningStream, InputOpenFailed, canStartFresh, PhaseOpeningStream, then(forgetPosition, openStream)},
 	{PhaseOpeningStream, InputOpenFailed, remedyIs(Retry), PhaseBackingOff, failRound},
 	{PhaseOpeningStream, InputOpenFailed, otherwise, PhaseListing, then(fallBack, list)},
-	{PhaseOpeningStream, InputIdleElapsed, always, PhaseListing, then(fallBack, list)},
+	{PhaseOpeningStream, InputIdleElapsed, rangLate, PhaseOpeningStream, allowForSleep},
+	{PhaseOpeningStream, InputIdleElapsed, otherwise, PhaseListing, then(fallBack, list)},
 	{PhaseOpeningStream, InputDeadlineElapsed, always, PhaseListing, then(fallBack, list)},
 
 	{PhaseStreaming, InputEvent, always, PhaseStreaming, collect},
@@ -22,7 +23,8 @@ var table = append([]transition{
 	{PhaseStreaming, InputStreamFailed, canStartFresh, PhaseOpeningStream, then(forgetPosition, openStream)},
 	{PhaseStreaming, InputStreamFailed, retryWithAttemptsLeft, PhaseBackingOff, then(countBroken, failRound)},
 	{PhaseStreaming, InputStreamFailed, otherwise, PhaseListing, then(fallBack, list)},
-	{PhaseStreaming, InputIdleElapsed, always, PhaseListing, then(fallBackForGood, list)},
+	{PhaseStreaming, InputIdleElapsed, rangLate, PhaseStreaming, allowForSleep},
+	{PhaseStreaming, InputIdleElapsed, otherwise, PhaseListing, then(fallBackForGood, list)},
 	{PhaseStreaming, InputDeadlineElapsed, always, PhaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
@@ -54,9 +56,11 @@ var table = append([]transition{
 	{PhaseWatching, InputBookmark, always, PhaseWatching, mark},
 	{PhaseWatching, InputStreamEnded, veryShort, PhaseBackingOff, failRound},
 	{PhaseWatching, InputStreamEnded, shortAndUnchanged, PhaseBackingOff, pause},
+	{PhaseWatching, InputStreamEnded, withoutNews, PhaseOpeningWatch, then(endWatch, openWatchAgain)},
 	{PhaseWatching, InputStreamEnded, otherwise, PhaseOpeningWatch, then(endWatch, openWatch)},
 	{PhaseWatching, InputStreamFailed, resumeAfterVeryShort, PhaseBackingOff, failRound},
 	{PhaseWatching, InputStreamFailed, resumeAfterShort, PhaseBackingOff, pause},
+	{PhaseWatching, InputStreamFailed, resumeWithoutNews, PhaseOpeningWatch, then(endWatch, openWatchAgain)},
 	{PhaseWatching, InputStreamFailed, remedyIs(Resume), PhaseOpeningWatch, then(endWatch, openWatch)},
 	{PhaseWatching, InputStreamFailed, remedyIs(Retry), PhaseBackingOff, pause},
 	{PhaseWatching, InputStreamFailed, internalBudgetLeft, PhaseBackingOff, then(countInternal, pause)},
@@ -109,6 +113,15 @@ var (
 	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
 	lostSight    = condition{"nobody answered, position kept", func(_ *rules, s state, _ input) bool { return s.lostSight }}
 	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
+
+	// A server that has not reached the position opens one watch after the other, and sends nothing on any. A long watch is
+	// given up for its silence; those with a short limit end before.
+	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s state, in input) bool {
+		return !s.lives && r.muteIdle > 0 && in.now-s.newsAt >= longWithoutNews
+	}}
+	resumeWithoutNews = condition{"Resume, short watches, nothing for minutes", func(r *rules, s state, in input) bool {
+		return RemedyFor(s.phase, in.cause) == Resume && withoutNews.holds(r, s, in)
+	}}
 
 	rangLate = condition{"the timer was late", func(_ *rules, s state, in input) bool {
 		return !s.overslept && in.now-s.idleAt >= lateTimer

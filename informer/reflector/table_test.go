@@ -51,6 +51,9 @@ func TestEveryRowIsReached(t *testing.T) {
 				in = randomInput(random.IntN)
 			}
 			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
+			if random.IntN(30) == 0 {
+				now += longWithoutNews
+			}
 			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // it rings when it should, or late
 				now = max(now, machine.state.idleAt+time.Duration(random.IntN(2))*lateTimer)
 			}

@@ -37,9 +37,10 @@ func (s *state) opened(r *rules, in input) {
 }
 
 // brief tells whether a watch is asked for with a limit that is shorter than the longest silence: because its connection is not
-// going to be tested, as far as is known. Servers count in whole seconds.
+// going to be tested, as far as is known. Servers count in whole seconds, and a watch of
+// less than one would be taken for a fault.
 func (r *rules) brief(s state, in input) bool {
-	return (s.mute || in.mute) && r.muteIdle >= 2*time.Second
+	return (s.mute || in.mute) && r.muteIdle >= 3*time.Second
 }
 
 // setPatience decides how long the silence of this watch is believed. Where the connection is tested silence means that the

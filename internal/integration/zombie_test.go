@@ -121,7 +121,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			defer w.client.Close()
 			w.settings.IdleTimeout = time.Minute
 			if over.watch == restclient.WatchHTTP && !over.tls {
-				w.settings.IdleTimeout = 2 * time.Second // the shortest for which a server can be asked to end a watch in time
+				w.settings.IdleTimeout = 3 * time.Second // the shortest for which a server can be asked to end a watch in time
 			}
 			w.set("a", "1")
 			w.run()
