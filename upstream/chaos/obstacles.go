@@ -102,6 +102,17 @@ func (c *cluster) clear(ctx context.Context, o obstacle) error {
 	return nil
 }
 
+// clearAll takes every obstacle away once more: a request to make one, given up while the server was frozen, may have been heeded after
+// the one to delete it.
+func (c *cluster) clearAll(ctx context.Context) error {
+	for _, o := range []obstacle{denial(), silentWebhook("", 0), lostAPI(0)} {
+		if err := c.clear(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // silentListener accepts connections, as the system does for whoever listens, and nothing else.
 func silentListener() (net.Listener, int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,6 +34,9 @@ func (r *run) quiet(ctx context.Context) ([]string, error) {
 	if err := r.cluster.grant(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.cluster.clearAll(ctx); err != nil {
+		return nil, err
+	}
 	for _, check := range []func(context.Context) ([]string, error){
 		r.checkHeld, r.letGo, r.checkGone, r.checkContent, r.checkInformers, r.checkReplicas,
 	} {
