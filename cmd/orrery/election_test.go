@@ -82,18 +82,22 @@ func TestReplicasTakeTurns(t *testing.T) {
 	first := startReplica(t, path)
 	first.await("became leader")
 	first.await("controller started")
-	second := startReplica(t, path)
+	second := startReplica(t, path, "--allow-second-controller=false")
 	second.await("standing by")
 	assert.NotContains(t, second.stderr.String(), "controller started")
+	leases := leasesOf(t, path)
+	saysWhoWorks := func() bool {
+		lease, err := leases.Get(t.Context(), "orrery", api.GetOptions{})
+		require.NoError(t, err)
+		return lease.Annotations[leaderelection.AtWorkAnnotation] == lease.Spec.HolderIdentity
+	}
+	assert.False(t, saysWhoWorks(), "who may work beside others has not looked whether there are any")
 
 	first.stop()
 	require.NoError(t, <-first.ended)
 	first.await("gave the Lease back")
 	second.await("controller started")
-	require.Eventually(t, func() bool {
-		lease := leaseOf(t, path)
-		return lease.Annotations[leaderelection.AtWorkAnnotation] == lease.Spec.HolderIdentity
-	}, 10*time.Minute, time.Millisecond, "the Lease says who is at work")
+	require.Eventually(t, saysWhoWorks, 10*time.Minute, 10*time.Millisecond, "this one has")
 	second.stop()
 	require.NoError(t, <-second.ended)
 }
