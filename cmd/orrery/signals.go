@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// signalEcho is for how long after the first signal another one is taken for the same request. timeout(1) sends its signal
-// to the program and to the program's group, which is two at a time; nobody who is impatient is that fast.
+// signalEcho is for how long after a first SIGTERM another one is taken for the same request. timeout(1) sends its signal to the
+// program and to the program's group, which is two at a time. Ctrl-C is pressed by somebody: each counts.
 const signalEcho = 250 * time.Millisecond
 
 // untilSignal returns a context that ends with the first interrupt or termination signal. A second one calls
@@ -31,16 +31,17 @@ func untilSignal(parent context.Context, again func()) (ctx context.Context, rel
 // heed calls first with the first signal and again with the next one that is not its echo. It returns then, or when done is
 // closed.
 func heed(signals <-chan os.Signal, done <-chan struct{}, first, again func()) {
+	var reason os.Signal
 	select {
-	case <-signals:
+	case reason = <-signals:
 		first()
 	case <-done:
 		return
 	}
 	for began := time.Now(); ; {
 		select {
-		case <-signals:
-			if time.Since(began) >= signalEcho {
+		case next := <-signals:
+			if reason != syscall.SIGTERM || next != reason || time.Since(began) >= signalEcho {
 				again()
 				return
 			}

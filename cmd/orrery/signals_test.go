@@ -13,15 +13,18 @@ import (
 // What comes of signals, given as the time of each after the first.
 func TestSignals(t *testing.T) {
 	for name, c := range map[string]struct {
+		signal    os.Signal
 		later     []time.Duration
 		impatient bool
 	}{
-		"one":                           {},
-		"one, told twice by timeout(1)": {later: []time.Duration{0}},
-		"one, told three times":         {later: []time.Duration{0, signalEcho - 1}},
-		"a second one":                  {later: []time.Duration{signalEcho + 1}, impatient: true},
-		"a second one after an echo":    {later: []time.Duration{0, time.Minute}, impatient: true},
-		"a third one when all is said":  {later: []time.Duration{time.Second, 2 * time.Second}, impatient: true},
+		"one":                           {signal: syscall.SIGTERM},
+		"one, told twice by timeout(1)": {signal: syscall.SIGTERM, later: []time.Duration{0}},
+		"one, told three times":         {signal: syscall.SIGTERM, later: []time.Duration{0, signalEcho - 1}},
+		"a second one":                  {signal: syscall.SIGTERM, later: []time.Duration{signalEcho}, impatient: true},
+		"a second one after an echo":    {signal: syscall.SIGTERM, later: []time.Duration{0, time.Minute}, impatient: true},
+		"a third one when all is said":  {signal: syscall.SIGTERM, later: []time.Duration{time.Second, 2 * time.Second}, impatient: true},
+		"Ctrl-C":                        {signal: os.Interrupt},
+		"Ctrl-C twice, by fast fingers": {signal: os.Interrupt, later: []time.Duration{time.Millisecond}, impatient: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -32,11 +35,11 @@ func TestSignals(t *testing.T) {
 				assert.Zero(t, first, "nothing has been said")
 
 				started := time.Now()
-				signals <- syscall.SIGTERM
+				signals <- c.signal
 				for _, at := range c.later {
 					synctest.Wait()
 					time.Sleep(at - time.Since(started))
-					signals <- syscall.SIGTERM
+					signals <- c.signal
 				}
 				synctest.Wait()
 				assert.Equal(t, 1, first)
