@@ -50,7 +50,7 @@ cover: ## measure how much of each gear its tests reach; fails below 90 %
 
 fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@echo "==> fuzzing each target for $(FUZZTIME)"
-	@FUZZTIME=$(FUZZTIME) .ci/fuzz
+	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 # SEEDS is meant for the virtual half: each seed on a real control plane takes minutes.
 chaos: chaos-virtual ## everything goes wrong at once: 1,000 seeds in virtual time, two minutes on a real control plane (SEED=n plays one again; SEEDS, DURATION)
@@ -93,9 +93,9 @@ lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities 
 	@echo "==> go vet"
 	$(GO) vet ./...
 	@echo "==> staticcheck"
-	@.ci/staticcheck
+	@GO=$(GO) .ci/staticcheck
 	@echo "==> govulncheck"
-	@.ci/vulncheck
+	@GO=$(GO) .ci/vulncheck
 
 manifests: ## write deploy/rbac.yaml anew, from what the program says that it needs
 	@echo "==> writing deploy/rbac.yaml"

@@ -210,9 +210,9 @@ func openWatch(r *rules, s state, in input) (state, []effect) {
 	}}}
 }
 
-// openWatchAgain asks first whether the server has the position. One that was restored from a backup meanwhile has not reached it
-// yet, or not any more, takes the watch all the same, and sends nothing until it has. The question has no meaning if the version is that of
-// some object and no server has it, or if it is "0", which all have.
+// openWatchAgain asks first whether the server has the position. One that was restored from a backup meanwhile has not
+// reached it yet, or not any more, takes the watch all the same, and sends nothing until it has. The question has no meaning
+// if the version is that of some object and no server has it, or if it is "0", which all have.
 func openWatchAgain(r *rules, s state, in input) (state, []effect) {
 	s, effects := openWatch(r, s, in)
 	s.asked = !s.ownVersions && s.requestRV != "0"

@@ -17,9 +17,6 @@ func (r *Reflector[T]) followLocked(event *api.WatchEvent[T]) {
 	// No timer has to be set: a change only puts the idle time off.
 }
 
-// shortWay tells whether the table says nothing more of a change: it is news.
-func (s *state) shortWay(rv string) bool { return !s.oldNews(rv) }
-
 // isChange tells the events that objects come in.
 func isChange(t api.WatchEventType) bool {
 	return t == api.WatchModified || t == api.WatchAdded || t == api.WatchDeleted

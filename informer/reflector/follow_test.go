@@ -22,7 +22,7 @@ func TestTheShortWayOfAChangeIsTheTable(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			in := randomInput(draw)
 			in.now = d.state.lastTime() + time.Second
-			if d.state.phase == PhaseWatching && d.state.shortWay(in.rv) {
+			if d.state.phase == PhaseWatching && !d.state.oldNews(in.rv) {
 				change := input{kind: InputEvent, now: in.now, rv: in.rv, added: in.added}
 				byTable, effects := d.rules.step(d.state, change)
 				short := d.state

@@ -78,14 +78,11 @@ func (r *Reflector[T]) verify(op operation) error {
 		ResourceVersionMatch: api.MatchNotOlderThan,
 		Limit:                1,
 	})
-	switch {
-	case err == nil:
-		return nil
-	case op.ctx.Err() != nil:
-		return err
-	}
 	switch CauseOf(err) {
 	case CauseTooLarge, CauseUnreachable, CauseTooManyRequests:
+		return err
+	}
+	if op.ctx.Err() != nil {
 		return err
 	}
 	return nil
@@ -109,7 +106,7 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
 	}
-	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) && r.state.shortWay(event.ResourceVersion) {
+	if err == nil && r.state.phase == PhaseWatching && isChange(event.Type) && !r.state.oldNews(event.ResourceVersion) {
 		r.followLocked(&event)
 		return true
 	}

@@ -19,9 +19,9 @@
 //
 // Look writes nothing. Try creates one namespace, whose name begins with [CanaryPrefix], and deletes it; whichever controller works
 // on the cluster takes it down. It makes none that it could not delete, and deletes it also if the answer to its creation is lost or
-// the caller is stopped meanwhile; what is made more than a second later, or by a process that is
-// killed or loses its Lease, is left to Sweep. A right that is missing is no error: there is one thing less to be known. Moments that the cluster has
-// written down are compared with the clock of the API server, which answers with it, never with this machine's.
+// the caller is stopped meanwhile; what is made more than a second later, or by a process that is killed or loses its Lease, is left
+// to Sweep. A right that is missing is no error: there is one thing less to be known. Moments that the cluster has written down are
+// compared with the clock of the API server, which answers with it, never with this machine's.
 //
 // # Goroutines
 //

@@ -9,9 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Try waits canaryLooks times between two looks at its canary, canaryPace after each answer, which is CanaryWait with a server that answers at once.
-// A namespace controller leaves a namespace alone for 5 s after its deletion and then takes some moments. Where each look takes its
-// time the other controller does as well, and is given more: up to canaryLimit.
+// Try waits canaryLooks times between two looks at its canary, canaryPace after each answer, which is CanaryWait with a server that
+// answers at once. A namespace controller leaves a namespace alone for 5 s after its deletion and then takes some moments. Where each
+// look takes its time the other controller does as well, and is given more: up to canaryLimit.
 const (
 	CanaryWait  = canaryLooks * canaryPace
 	canaryLooks = 20

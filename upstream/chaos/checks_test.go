@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
+
+	"orrery/internal/bench"
 )
 
 // newFakeCluster is a cluster whose server has nothing but these objects.
@@ -172,8 +174,10 @@ func TestReplicaReadsItsLog(t *testing.T) {
 func TestWhatAProcessTellsOfItself(t *testing.T) {
 	assert.Equal(t, 42, goroutineCount("goroutine profile: total 42\n1 @ 0x1"))
 	assert.Zero(t, goroutineCount(""))
-	assert.Positive(t, residentMemory(os.Getpid()))
-	assert.Zero(t, residentMemory(1<<30))
+	memory, _ := bench.ResidentMemoryOf(os.Getpid())
+	assert.Positive(t, memory)
+	memory, _ = bench.ResidentMemoryOf(1 << 30)
+	assert.Zero(t, memory)
 
 	sum, found := sumOf("# HELP m_total x\nm_total{by=\"idle\"} 1\nm_total{by=\"ping\"} 2\nm_total_more 9\n", "m_total")
 	assert.True(t, found)

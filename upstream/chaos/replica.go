@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"orrery/internal/bench"
 	"orrery/upstream/controlplane"
 )
 
@@ -250,7 +251,8 @@ func (p *replica) healthy() []string {
 // usage is what the process takes.
 func (p *replica) usage() usage {
 	pid := p.current().PID()
-	u := usage{memory: residentMemory(pid), goroutines: goroutineCount(p.goroutines())}
+	memory, _ := bench.ResidentMemoryOf(pid)
+	u := usage{memory: int64(memory), goroutines: goroutineCount(p.goroutines())}
 	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
 		u.files = len(entries)
 	}
@@ -307,21 +309,6 @@ func goroutineCount(profile string) int {
 	line, _, _ := strings.Cut(profile, "\n")
 	count, _ := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
 	return count
-}
-
-// residentMemory reads what the kernel says of a process, in bytes; 0 when it has ended.
-func residentMemory(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if text, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 10, 64)
-			return kilobytes << 10
-		}
-	}
-	return 0
 }
 
 // logSize is how much the replica has printed.
