@@ -58,7 +58,7 @@ chaos: chaos-virtual ## everything goes wrong at once: 1,000 seeds in virtual ti
 
 chaos-virtual: ## only the seeds in virtual time: five minutes, nothing but this machine
 	@echo "==> playing seeds in virtual time"
-	$(GO) build -o bin/chaos-virtual ./internal/chaos/cmd/chaos
+	$(GO) build -o bin/chaos-virtual ./internal/lab/chaos/cmd/chaos
 	bin/chaos-virtual $(if $(SEED),-seed $(SEED)) $(if $(SEEDS),-seeds $(SEEDS)) $(if $(DURATION),-duration $(DURATION))
 
 chaos-real: build ## only the two minutes on a real control plane

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/fifobench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/fifobench"
 )
 
 var fifoBench = benchKind{

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/histogram"
-	"orrery/internal/bench/plot"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench/plot"
 )
 
 // benchFigure is a figure that can be plotted.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench/load"
+	"orrery/internal/lab/bench/load"
 )
 
 // benchLoad are the flags that most workloads share: what happens to which keys, how fast and for how long.

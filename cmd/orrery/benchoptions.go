@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench/report"
+	"orrery/internal/lab/bench/report"
 )
 
 // benchOptions are the flags that all benchmarks share: what becomes of the results.

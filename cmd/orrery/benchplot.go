@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/plot"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/plot"
 )
 
 // plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or bars for one figure.

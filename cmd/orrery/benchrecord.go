@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/histogram"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
 )
 
 // benchRecord is a run and its results, one for each round.

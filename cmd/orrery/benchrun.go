@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // benchRun is one run: of one design, with one value of the flag that is varied.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/progress"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/progress"
 )
 
 // benchSession does runs, one after the other, and shows what came out.

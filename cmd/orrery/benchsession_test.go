@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/histogram"
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench/syncbench"
 )
 
 // "orrery bench sync" starts the program again as its server; here the program is the test.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/storebench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/storebench"
 )
 
 var storeBench = benchKind{

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/syncbench"
 )
 
 var syncBench = benchKind{

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
-	"orrery/internal/apiserver/authn"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/authn"
 	"orrery/restclient/api"
 )
 

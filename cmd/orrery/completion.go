@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )

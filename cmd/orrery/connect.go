@@ -8,7 +8,7 @@ import (
 
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"

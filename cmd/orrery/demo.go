@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/apiserver"
-	"orrery/internal/demo"
-	"orrery/internal/demo/scenes"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/scenes"
 )
 
 func newDemoCommand() *cobra.Command {

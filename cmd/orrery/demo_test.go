@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
-	"orrery/internal/demo/display"
-	"orrery/internal/demo/scenes"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
 	"orrery/restclient/kubeconfig"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"orrery/internal/demo"
-	"orrery/internal/demo/display"
-	"orrery/internal/demo/scenes"
-	"orrery/internal/demo/stage"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
 )
 
 // demoOptions are the flags of "orrery demo".

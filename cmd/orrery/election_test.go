@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
-	"orrery/internal/metrics"
+	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/demo/scenes"
+	"orrery/internal/lab/demo/scenes"
 )
 
 // exampleLines are the commands of an example, without comments, with what a backslash continues on one line.

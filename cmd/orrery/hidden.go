@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
 

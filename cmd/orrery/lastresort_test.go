@@ -13,7 +13,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 )
 
 // A controller that does not let go when the lease is lost does not keep the program from ending, nor from saying why.

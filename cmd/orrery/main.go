@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench/syncbench"
 	"orrery/restclient"
 )
 

@@ -7,7 +7,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/controllers"
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

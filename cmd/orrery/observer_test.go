@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 )
 
 // takenPort returns a port that somebody listens on.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/wait"
 )
 

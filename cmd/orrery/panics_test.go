@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/wait"
 )
 

@@ -8,7 +8,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
 

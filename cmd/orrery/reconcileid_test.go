@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 )
 
 // Every line of a pass says which pass it belongs to: its own lines, and those of the requests that it makes. Who follows

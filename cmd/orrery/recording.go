@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/events"
-	"orrery/internal/logs"
+	"orrery/internal/observe/events"
+	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -8,7 +8,7 @@ import (
 
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 )
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/logs"
+	"orrery/internal/observe/logs"
 	"orrery/internal/secondcontroller"
 	"orrery/restclient"
 )

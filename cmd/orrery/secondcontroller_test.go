@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
 	"orrery/internal/secondcontroller"
 	"orrery/restclient"

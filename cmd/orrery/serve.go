@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/apiserver"
-	"orrery/internal/apiserver/faults"
-	"orrery/internal/logs"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/observe/logs"
 )
 
 func newServeCommand() *cobra.Command {

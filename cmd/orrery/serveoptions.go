@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/apiserver"
-	"orrery/internal/logs"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/logs"
 )
 
 // serveOptions are the flags of "orrery serve". Where kube-apiserver has a flag, name and meaning are the same.

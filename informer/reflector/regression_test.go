@@ -367,7 +367,7 @@ func (w *channelWatcher) Stop() {}
 
 // A server that falls back in its history (a watch cache that replays, a proxy that repeats) sends events that have been seen. Applied
 // as if they were news they take the store back, and bring back what is deleted, until the objects change again. client-go
-// applies them. Found by internal/chaos.
+// applies them. Found by internal/lab/chaos.
 func TestRegressionStaleEventsAreNoNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
 	"orrery/restclient"
 	"orrery/restclient/api"

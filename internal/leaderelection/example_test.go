@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
-	"orrery/internal/apiserver"
-	"orrery/internal/faultnet"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/faultnet"
 	"orrery/internal/leaderelection"
 	"orrery/restclient"
 	"orrery/restclient/api"

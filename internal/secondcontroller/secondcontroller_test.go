@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/secondcontroller"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"orrery/internal/faultnet"
+	"orrery/internal/lab/faultnet"
 	"orrery/upstream/controlplane"
 )
 

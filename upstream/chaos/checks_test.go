@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // newFakeCluster is a cluster whose server has nothing but these objects.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"orrery/internal/chaos/history"
+	"orrery/internal/lab/chaos/history"
 	"orrery/upstream/controlplane"
 )
 

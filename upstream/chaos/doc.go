@@ -1,6 +1,6 @@
 // Package chaos disturbs informers and "orrery run" on a real control plane, at random, and checks that nothing is lost.
 // It is the half of the house's chaos that has no virtual time, no server of ours and no process of ours in the same
-// address space; package internal/chaos is the other half.
+// address space; package internal/lab/chaos is the other half.
 //
 //	make -C upstream chaos                      a run of two minutes, with a seed that is drawn and printed
 //	make -C upstream chaos SEED=42 DURATION=5m  the plan of that seed

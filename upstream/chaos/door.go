@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"orrery/internal/faultnet"
+	"orrery/internal/lab/faultnet"
 )
 
 // door is the way of one subject to the API server. Bytes pass a [faultnet.Proxy], which knows nothing but bytes, and

@@ -12,7 +12,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/chaos/history"
+	"orrery/internal/lab/chaos/history"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"

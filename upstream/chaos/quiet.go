@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"orrery/internal/chaos/history"
+	"orrery/internal/lab/chaos/history"
 )
 
 // quiet lets everything come to rest and compares. The faults are over; nobody writes. It returns what does not hold.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 	"orrery/upstream/controlplane"
 )
 

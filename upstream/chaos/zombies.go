@@ -15,7 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"orrery/internal/faultnet"
+	"orrery/internal/lab/faultnet"
 	"orrery/upstream/controlplane"
 )
 

@@ -34,7 +34,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/metrics"
+	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 )
 

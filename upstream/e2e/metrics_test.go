@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/metrics"
+	"orrery/internal/observe/metrics"
 	"orrery/upstream/controlplane"
 )
 

@@ -15,8 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"orrery/internal/apiserver/patch"
-	"orrery/internal/apiserver/schema"
+	"orrery/internal/lab/apiserver/patch"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 

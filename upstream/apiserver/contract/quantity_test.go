@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"orrery/internal/apiserver/schema"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 

@@ -1,6 +1,6 @@
 // Command patchrecorder asks a running kube-apiserver what it makes of patches, and what it says about documents that do not
-// fit their types, and writes the answers down: internal/apiserver/patch/testdata/patches.jsonl and
-// internal/apiserver/schema/testdata/documents.jsonl. Nothing is stored but the objects that are patched, in a namespace that is
+// fit their types, and writes the answers down: internal/lab/apiserver/patch/testdata/patches.jsonl and
+// internal/lab/apiserver/schema/testdata/documents.jsonl. Nothing is stored but the objects that are patched, in a namespace that is
 // deleted in the end.
 package main
 
@@ -24,7 +24,7 @@ import (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "of a running control plane")
-	root := flag.String("root", "../internal/apiserver", "the directory of the packages patch and schema")
+	root := flag.String("root", "../internal/lab/apiserver", "the directory of the packages patch and schema")
 	flag.Parse()
 	if err := run(context.Background(), *kubeconfig, *root); err != nil {
 		fmt.Fprintln(os.Stderr, "patchrecorder:", err)

@@ -1,7 +1,7 @@
 // Command protobufrecorder writes down how Kubernetes' own types travel in protobuf: the numbers and types of their fields, which stand
 // in the tags of the Go structs. The built-in API server reads the bodies of kubectl and client-go with it.
 //
-//	go run ./apiserver/protobufrecorder > ../internal/apiserver/protobuf/messages.txt
+//	go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt
 package main
 
 import (

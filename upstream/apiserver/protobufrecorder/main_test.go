@@ -17,17 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"orrery/internal/apiserver/protobuf"
+	"orrery/internal/lab/apiserver/protobuf"
 	"orrery/restclient/api"
 )
 
 // The file in the server's package is what this program writes.
 func TestTheFileIsUpToDate(t *testing.T) {
-	want, err := os.ReadFile("../../../internal/apiserver/protobuf/messages.txt")
+	want, err := os.ReadFile("../../../internal/lab/apiserver/protobuf/messages.txt")
 	require.NoError(t, err)
 	var got bytes.Buffer
 	require.NoError(t, write(&got))
-	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/apiserver/protobuf/messages.txt")
+	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt")
 }
 
 // Objects of every kind, with something in every field, mean the same in both forms.

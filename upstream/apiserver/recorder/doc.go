@@ -1,4 +1,4 @@
-// Package recorder plays the scripts of internal/apiserver/apiservertest with a genuine kube-apiserver and writes down
+// Package recorder plays the scripts of internal/lab/apiserver/apiservertest with a genuine kube-apiserver and writes down
 // what it answers: the recordings that this project's own server is compared with.
 //
 //	make -C upstream record                         # a fresh control plane for each script

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"orrery/internal/apiserver/apiservertest"
+	"orrery/internal/lab/apiserver/apiservertest"
 	"orrery/upstream/controlplane"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/apiserver/apiservertest"
+	"orrery/internal/lab/apiserver/apiservertest"
 	"orrery/upstream/controlplane"
 )
 
@@ -45,7 +45,7 @@ func TestRecordingsAreWritten(t *testing.T) {
 		require.NoError(t, Record(t.Context(), target, script, dir))
 		written, err := os.ReadFile(filepath.Join(dir, apiservertest.RecordingFile(script)))
 		require.NoError(t, err)
-		committed, err := os.ReadFile(filepath.Join("../../../internal/apiserver/apiservertest/testdata", apiservertest.RecordingFile(script)))
+		committed, err := os.ReadFile(filepath.Join("../../../internal/lab/apiserver/apiservertest/testdata", apiservertest.RecordingFile(script)))
 		require.NoError(t, err)
 		assert.Equal(t, string(committed), string(written))
 

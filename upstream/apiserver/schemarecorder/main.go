@@ -2,7 +2,7 @@
 // fields, as a running kube-apiserver publishes them at /openapi/v3, without its texts; and the names that the types have
 // in Go, which appear in the sentences about values that do not fit, as the Go packages declare them.
 //
-// The result is internal/apiserver/schema/builtin.jsonl, one definition a line, in alphabetical order. Two runs against
+// The result is internal/lab/apiserver/schema/builtin.jsonl, one definition a line, in alphabetical order. Two runs against
 // the same version of Kubernetes write the same bytes.
 package main
 

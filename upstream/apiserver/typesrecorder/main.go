@@ -23,7 +23,7 @@ const namespace = "orrery-types"
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the server to ask")
-	dir := flag.String("dir", "../internal/apiserver/resources/testdata", "the directory of cases and recorded")
+	dir := flag.String("dir", "../internal/lab/apiserver/resources/testdata", "the directory of cases and recorded")
 	flag.Parse()
 	if err := run(*kubeconfig, *dir, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

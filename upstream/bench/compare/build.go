@@ -3,7 +3,7 @@ package compare
 import (
 	"strings"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // ratio makes a measure of which less is better. Its name is the scenario, a space and the figure.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // Config of a comparison.

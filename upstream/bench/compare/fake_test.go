@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/report"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/report"
 )
 
 // human writes a figure with its unit, as short as it can be: "83.1 ns", "1.2 M/s".

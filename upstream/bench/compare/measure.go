@@ -3,7 +3,7 @@ package compare
 import (
 	"math"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // Measure is a figure of a scenario, compared between two sides, and what is wanted of it.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/plot"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/plot"
 )
 
 // pictures draws everything that the page shows.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/stats"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/stats"
 )
 
 // Record is a measure after its rounds, as build/bench.json lists it.

@@ -3,7 +3,7 @@ package compare
 import (
 	"context"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // Runner lets one side do a scenario once. It does not return before that side is at rest again, so that the next one

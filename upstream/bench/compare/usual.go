@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // slow are the scenarios of which a turn takes longer than a second or so: with full effort, on two cores, on our side

@@ -1,6 +1,6 @@
 package compare
 
-import "orrery/internal/bench/stats"
+import "orrery/internal/lab/bench/stats"
 
 // Verdict is what the rounds of a measure say about its target.
 type Verdict string

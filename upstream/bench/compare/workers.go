@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/worker"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/worker"
 )
 
 // Workers is the Runner of all scenarios that run in a worker process. The process of a side is started when it is first

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/worker"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/compare"
 )
 

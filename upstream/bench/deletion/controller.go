@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 )

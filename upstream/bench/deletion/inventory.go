@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // inventory tells what a cluster holds, for comparing before with after.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 func TestWhateverElseWasTouchedFailsTheProof(t *testing.T) {

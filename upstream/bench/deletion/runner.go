@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"

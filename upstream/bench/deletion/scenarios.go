@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 )

@@ -3,12 +3,12 @@ package theirs
 import (
 	"slices"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/dispatchbench"
-	"orrery/internal/bench/fifobench"
-	"orrery/internal/bench/queuebench"
-	"orrery/internal/bench/storebench"
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/dispatchbench"
+	"orrery/internal/lab/bench/fifobench"
+	"orrery/internal/lab/bench/queuebench"
+	"orrery/internal/lab/bench/storebench"
+	"orrery/internal/lab/bench/syncbench"
 )
 
 // Scenarios returns the work that client-go does in the comparison.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/bench/dispatchbench"
+	"orrery/internal/lab/bench/dispatchbench"
 )
 
 // Dispatch returns client-go's shared informer as the subject of package dispatchbench.

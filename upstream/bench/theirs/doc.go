@@ -1,4 +1,4 @@
-// Package theirs lets the workloads of internal/bench run on the original: client-go's queue, FIFO, store, informer and
+// Package theirs lets the workloads of internal/lab/bench run on the original: client-go's queue, FIFO, store, informer and
 // client, and controller-runtime's priority queue.
 //
 // # Concept

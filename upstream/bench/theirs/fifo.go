@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/bench/fifobench"
+	"orrery/internal/lab/bench/fifobench"
 )
 
 // FIFO is client-go's DeltaFIFO in front of client-go's store.

@@ -3,7 +3,7 @@ package theirs
 import (
 	"k8s.io/client-go/util/workqueue"
 
-	"orrery/internal/bench/queuebench"
+	"orrery/internal/lab/bench/queuebench"
 )
 
 // Queue is client-go's rate-limiting work queue.

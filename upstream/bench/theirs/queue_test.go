@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/queuebench"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/queuebench"
 )
 
 // The originals do the same work as this project's queue: their proofs are the same.

@@ -3,7 +3,7 @@ package theirs
 import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"orrery/internal/bench/queuebench"
+	"orrery/internal/lab/bench/queuebench"
 )
 
 // PriorityQueue is controller-runtime's priority queue, which its controllers use by default. All keys have the same

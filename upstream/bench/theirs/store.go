@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/bench/pods"
-	"orrery/internal/bench/storebench"
+	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/storebench"
 )
 
 // object is what the queues and stores hold: the head of a pod.

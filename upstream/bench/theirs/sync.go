@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench/syncbench"
 )
 
 // Sync is client-go's informer: the one for metadata on the client for metadata, or the typed one on the generated client,

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/bench/syncbench"
+	"orrery/internal/lab/bench/syncbench"
 	"orrery/upstream/bench/theirs"
 )
 

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/progress"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/progress"
 	"orrery/upstream/bench/compare"
 )
 

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orrery/internal/bench"
+	"orrery/internal/lab/bench"
 )
 
 // options are the flags.

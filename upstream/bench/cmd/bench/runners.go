@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/worker"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 )

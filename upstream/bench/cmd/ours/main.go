@@ -4,8 +4,8 @@ package main
 import (
 	"os"
 
-	"orrery/internal/bench/syncbench"
-	"orrery/internal/bench/worker"
+	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/ours"
 )
 

@@ -5,9 +5,9 @@ package main
 import (
 	"os"
 
-	"orrery/internal/bench"
-	"orrery/internal/bench/syncbench"
-	"orrery/internal/bench/worker"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/theirs"
 )
 

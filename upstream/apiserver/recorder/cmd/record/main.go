@@ -1,4 +1,4 @@
-// Command record writes the recordings of internal/apiserver/apiservertest anew.
+// Command record writes the recordings of internal/lab/apiserver/apiservertest anew.
 package main
 
 import (
@@ -9,14 +9,14 @@ import (
 	"os/signal"
 	"slices"
 
-	"orrery/internal/apiserver/apiservertest"
+	"orrery/internal/lab/apiserver/apiservertest"
 	"orrery/upstream/apiserver/recorder"
 	"orrery/upstream/controlplane"
 )
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "record from the server of this file, on which no script has been played yet; default: a control plane that is started for it")
-	dir := flag.String("dir", "../internal/apiserver/apiservertest/testdata", "directory of the recordings")
+	dir := flag.String("dir", "../internal/lab/apiserver/apiservertest/testdata", "directory of the recordings")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: record [flags] [theme...]   (without themes: all)")
 		flag.PrintDefaults()

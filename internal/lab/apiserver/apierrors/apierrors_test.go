@@ -1,0 +1,207 @@
+package apierrors_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/restclient/api"
+)
+
+// The documents are those that a kube-apiserver 1.36 sent, without the empty metadata.
+func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  *api.StatusError
+		want string
+		is   func(error) bool
+	}{
+		"an object that is not there": {
+			apierrors.NotFound("", "configmaps", "zzz"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"zzz\" not found","reason":"NotFound","details":{"name":"zzz","kind":"configmaps"},"code":404}`,
+			api.IsNotFound,
+		},
+		"an object of a group": {
+			apierrors.NotFound("apps", "deployments", "zz"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"deployments.apps \"zz\" not found","reason":"NotFound","details":{"name":"zz","group":"apps","kind":"deployments"},"code":404}`,
+			api.IsNotFound,
+		},
+		"a resource that is not there": {
+			apierrors.ResourceNotFound(),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`,
+			api.IsNotFound,
+		},
+		"a name that is taken": {
+			apierrors.AlreadyExists("", "configmaps", "a"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"a\" already exists","reason":"AlreadyExists","details":{"name":"a","kind":"configmaps"},"code":409}`,
+			api.IsAlreadyExists,
+		},
+		"made-up names that are taken": {
+			apierrors.GenerateNameConflict("", "configmaps", "a-x"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"a-x\" already exists, the server was not able to generate a unique name for the object","reason":"AlreadyExists","details":{"name":"a-x","kind":"configmaps","retryAfterSeconds":1},"code":409}`,
+			api.IsAlreadyExists,
+		},
+		"a conflict": {
+			apierrors.Conflict("", "configmaps", "a", apierrors.ObjectModified),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict","details":{"name":"a","kind":"configmaps"},"code":409}`,
+			api.IsConflict,
+		},
+		"one thing wrong": {
+			apierrors.Invalid("", "ConfigMap", "", []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "metadata.name", Detail: "name or generateName is required"}}),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required","reason":"Invalid","details":{"kind":"ConfigMap","causes":[{"reason":"FieldValueRequired","message":"Required value: name or generateName is required","field":"metadata.name"}]},"code":422}`,
+			api.IsInvalid,
+		},
+		"two things wrong, one of them twice": {
+			apierrors.Invalid("", "ConfigMap", "a", []apierrors.FieldError{
+				{Type: apierrors.FieldInvalid, Field: "metadata.deletionTimestamp", Value: "2020-01-01T00:00:00Z", Detail: "field is immutable"},
+				{Type: apierrors.FieldInvalid, Field: "metadata.deletionGracePeriodSeconds", Value: int64(7), Detail: "field is immutable"},
+				{Type: apierrors.FieldInvalid, Field: "metadata.deletionTimestamp", Value: "2020-01-01T00:00:00Z", Detail: "field is immutable"},
+			}),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"ConfigMap \"a\" is invalid: [metadata.deletionTimestamp: Invalid value: \"2020-01-01T00:00:00Z\": field is immutable, metadata.deletionGracePeriodSeconds: Invalid value: 7: field is immutable]","reason":"Invalid","details":{"name":"a","kind":"ConfigMap","causes":[{"reason":"FieldValueInvalid","message":"Invalid value: \"2020-01-01T00:00:00Z\": field is immutable","field":"metadata.deletionTimestamp"},{"reason":"FieldValueInvalid","message":"Invalid value: 7: field is immutable","field":"metadata.deletionGracePeriodSeconds"},{"reason":"FieldValueInvalid","message":"Invalid value: \"2020-01-01T00:00:00Z\": field is immutable","field":"metadata.deletionTimestamp"}]},"code":422}`,
+			api.IsInvalid,
+		},
+		"invalid without saying why": {
+			apierrors.Invalid("stable.example.com", "CronTab", "a", nil),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"CronTab.stable.example.com \"a\" is invalid","reason":"Invalid","details":{"name":"a","group":"stable.example.com","kind":"CronTab"},"code":422}`,
+			api.IsInvalid,
+		},
+		"something that is not allowed": {
+			apierrors.Forbidden("", "namespaces", "default", "this namespace may not be deleted"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"namespaces \"default\" is forbidden: this namespace may not be deleted","reason":"Forbidden","details":{"name":"default","kind":"namespaces"},"code":403}`,
+			api.IsForbidden,
+		},
+		"a collection that is not allowed": {
+			apierrors.Forbidden("", "pods", "", "no"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods is forbidden: no","reason":"Forbidden","details":{"kind":"pods"},"code":403}`,
+			api.IsForbidden,
+		},
+		"a path that is not allowed": {
+			apierrors.Forbidden("", "", "", `User "eve" cannot get path "/"`),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"eve\" cannot get path \"/\"","reason":"Forbidden","details":{},"code":403}`,
+			api.IsForbidden,
+		},
+		"a namespace that is being deleted": {
+			apierrors.NamespaceTerminating("", "configmaps", "x", "reg-2"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"configmaps \"x\" is forbidden: unable to create new content in namespace reg-2 because it is being terminated","reason":"Forbidden","details":{"name":"x","kind":"configmaps","causes":[{"reason":"NamespaceTerminating","message":"namespace reg-2 is being terminated","field":"metadata.namespace"}]},"code":403}`,
+			api.IsNamespaceTerminating,
+		},
+		"a version to come": {
+			apierrors.TooLargeVersion(99999999, 652),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Timeout: Too large resource version: 99999999, current: 652","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`,
+			api.IsTooLargeResourceVersion,
+		},
+		"a version that is forgotten": {
+			apierrors.Expired("The resourceVersion for the provided list is too old."),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"The resourceVersion for the provided list is too old.","reason":"Expired","code":410}`,
+			api.IsExpired,
+		},
+		"nonsense": {
+			apierrors.BadRequest("nonsense"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nonsense","reason":"BadRequest","code":400}`, api.IsBadRequest,
+		},
+		"a stranger": {
+			apierrors.Unauthorized(),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`, api.IsUnauthorized,
+		},
+		"a method": {
+			apierrors.MethodNotAllowed("the server does not allow this method on the requested resource"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the server does not allow this method on the requested resource","reason":"MethodNotAllowed","details":{},"code":405}`,
+			api.IsMethodNotAllowed,
+		},
+		"a verb": {
+			apierrors.MethodNotSupported("apps", "deployments", "create"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"create is not supported on resources of kind \"deployments.apps\"","reason":"MethodNotAllowed","details":{"group":"apps","kind":"deployments"},"code":405}`,
+			api.IsMethodNotAllowed,
+		},
+		"a form of answer": {
+			apierrors.NotAcceptable("only the following media types are accepted: application/json"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"only the following media types are accepted: application/json","reason":"NotAcceptable","code":406}`,
+			api.IsNotAcceptable,
+		},
+		"a form of body": {
+			apierrors.UnsupportedMediaType("no"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"UnsupportedMediaType","code":415}`, api.IsUnsupportedMediaType,
+		},
+		"a body": {
+			apierrors.RequestEntityTooLarge("limit is 3145728"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413}`,
+			api.IsRequestEntityTooLarge,
+		},
+		"a crowd": {
+			apierrors.TooManyRequests("Too many requests, please try again later.", 2),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","details":{"retryAfterSeconds":2},"code":429}`,
+			api.IsTooManyRequests,
+		},
+		"a failure": {
+			apierrors.InternalError(errors.New("boom")),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Internal error occurred: boom","reason":"InternalError","details":{"causes":[{"message":"boom"}]},"code":500}`,
+			api.IsInternalError,
+		},
+		"a failure without a reason": {
+			apierrors.Unclassified("resourceVersion should not be set on objects to be created"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"resourceVersion should not be set on objects to be created","code":500}`,
+			api.IsInternalError,
+		},
+		"nobody": {
+			apierrors.ServiceUnavailable("nobody"),
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nobody","reason":"ServiceUnavailable","code":503}`, api.IsServiceUnavailable,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := json.Marshal(c.err.Status)
+			require.NoError(t, err)
+			assert.JSONEq(t, c.want, string(data))
+			assert.True(t, c.is(c.err))
+			assert.Equal(t, c.err.Status.Message, c.err.Error())
+		})
+	}
+}
+
+func TestAdviceOnWhenToComeBack(t *testing.T) {
+	assert.Equal(t, 2*time.Second, apierrors.TooManyRequests("later", 2).RetryAfter)
+	assert.Equal(t, time.Second, apierrors.TooLargeVersion(2, 1).RetryAfter)
+	assert.Equal(t, http.StatusGatewayTimeout, apierrors.Timeout("slow", 0).Status.Code)
+	assert.Zero(t, apierrors.Timeout("slow", 0).RetryAfter)
+}
+
+func TestRefusalsAreNotShared(t *testing.T) {
+	apierrors.MethodNotAllowed("x").Status.Details.Name = "changed"
+	assert.Empty(t, apierrors.MethodNotAllowed("x").Status.Details.Name)
+}
+
+func TestFieldErrors(t *testing.T) {
+	for want, e := range map[string]apierrors.FieldError{
+		`f: Required value`:                                {Type: apierrors.FieldRequired, Field: "f", Value: "not shown"},
+		`f: Invalid value: "A\"b": no`:                     {Type: apierrors.FieldInvalid, Field: "f", Value: `A"b`, Detail: "no"},
+		`f: Invalid value: ["a","b"]: no`:                  {Type: apierrors.FieldInvalid, Field: "f", Value: []string{"a", "b"}, Detail: "no"},
+		`f: Invalid value: null`:                           {Type: apierrors.FieldTypeInvalid, Field: "f"},
+		`f: Invalid value: +Inf`:                           {Type: apierrors.FieldInvalid, Field: "f", Value: math.Inf(1)},
+		`f: Unsupported value: "x": supported values: "a"`: {Type: apierrors.FieldNotSupported, Field: "f", Value: "x", Detail: `supported values: "a"`},
+		`f: Not found: "x"`:                                {Type: apierrors.FieldNotFound, Field: "f", Value: "x"},
+		`f: Duplicate value: "x"`:                          {Type: apierrors.FieldDuplicate, Field: "f", Value: "x"},
+		`f: Forbidden: no`:                                 {Type: apierrors.FieldForbidden, Field: "f", Value: "not shown", Detail: "no"},
+		`f: Too long: may not be more than 5 bytes`:        {Type: apierrors.FieldTooLong, Field: "f", Value: "not shown", Detail: "may not be more than 5 bytes"},
+		`f: Too many: 5: must have at most 3 items`:        {Type: apierrors.FieldTooMany, Field: "f", Value: 5, Detail: "must have at most 3 items"},
+		`f: Internal error: x`:                             {Type: apierrors.FieldInternal, Field: "f", Detail: "x"},
+	} {
+		assert.Equal(t, want, e.Error())
+	}
+}
+
+func ExampleInvalid() {
+	err := apierrors.Invalid("", "ConfigMap", "A_b", []apierrors.FieldError{
+		{Type: apierrors.FieldInvalid, Field: "metadata.name", Value: "A_b", Detail: "must be a DNS name"},
+	})
+	fmt.Println(err)
+	fmt.Println(err.Status.Code, err.Status.Reason, api.IsInvalid(err))
+	// Output:
+	// ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": must be a DNS name
+	// 422 Invalid true
+}

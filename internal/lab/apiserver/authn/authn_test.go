@@ -1,0 +1,136 @@
+package authn_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/authn"
+)
+
+func request(headers ...string) *http.Request {
+	r := httptest.NewRequest("GET", "/api", nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+func TestTokens(t *testing.T) {
+	a := &authn.Authenticator{Tokens: authn.NewTokenSet(map[string]authn.User{"secret": {Name: "joe", Groups: []string{"devs"}}})}
+	joe := authn.User{Name: "joe", Groups: []string{"devs", authn.GroupAuthenticated}}
+	inProtocol := "base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte("secret"))
+	for _, good := range []*http.Request{
+		request("Authorization", "Bearer secret"), request("Authorization", "bearer  secret "),
+		request("Sec-Websocket-Protocol", inProtocol+", binary.k8s.io"),
+	} {
+		user, err := a.Authenticate(good)
+		require.NoError(t, err)
+		assert.Equal(t, joe, user)
+	}
+	for _, bad := range []*http.Request{
+		request(), request("Authorization", "Bearer Secret"), request("Authorization", "Basic secret"), request("Authorization", "Bearer"),
+		request("Sec-Websocket-Protocol", "base64url.bearer.authorization.k8s.io.%%"),
+	} {
+		_, err := a.Authenticate(bad)
+		assert.ErrorIs(t, err, authn.ErrUnauthorized)
+	}
+}
+
+// Who presents a credential wants to be somebody: a bad one is refused even where none is needed.
+func TestAnonymousRequests(t *testing.T) {
+	a := &authn.Authenticator{Anonymous: true}
+	user, err := a.Authenticate(request())
+	require.NoError(t, err)
+	assert.Equal(t, authn.User{Name: authn.Anonymous, Groups: []string{authn.GroupUnauthenticated}}, user)
+	_, err = a.Authenticate(request("Authorization", "Bearer x"))
+	assert.ErrorIs(t, err, authn.ErrUnauthorized)
+}
+
+func certificates(t *testing.T, chain ...[]byte) *tls.ConnectionState {
+	t.Helper()
+	state := &tls.ConnectionState{}
+	for _, text := range chain {
+		block, _ := pem.Decode(text)
+		require.NotNil(t, block)
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		require.NoError(t, err)
+		state.PeerCertificates = append(state.PeerCertificates, certificate)
+	}
+	return state
+}
+
+func TestClientCertificates(t *testing.T) {
+	known, err := authn.NewAuthority()
+	require.NoError(t, err)
+	stranger, err := authn.NewAuthority()
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(known.Certificate())
+	a := &authn.Authenticator{ClientCAs: pool, Tokens: authn.NewTokenSet(map[string]authn.User{"secret": {Name: "token"}})}
+
+	good, key, err := known.IssueClient(authn.User{Name: "joe", Groups: []string{"devs"}})
+	require.NoError(t, err)
+	_, err = tls.X509KeyPair(good, key)
+	require.NoError(t, err)
+	r := request("Authorization", "Bearer wrong")
+	r.TLS = certificates(t, good, known.PEM())
+	user, err := a.Authenticate(r)
+	require.NoError(t, err, "a good certificate counts before a bad token")
+	assert.Equal(t, authn.User{Name: "joe", Groups: []string{"devs", authn.GroupAuthenticated}}, user)
+
+	foreign, _, err := stranger.IssueClient(authn.User{Name: "joe"})
+	require.NoError(t, err)
+	nameless, _, err := known.IssueClient(authn.User{})
+	require.NoError(t, err)
+	server, err := known.IssueServer([]string{"127.0.0.1", "orrery.test"})
+	require.NoError(t, err)
+	assert.NoError(t, server.Leaf.VerifyHostname("orrery.test"))
+	assert.NoError(t, server.Leaf.VerifyHostname("127.0.0.1"))
+	wrongUse := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate[0]})
+	for name, bad := range map[string][]byte{"foreign": foreign, "nameless": nameless, "a server's": wrongUse} {
+		r := request()
+		r.TLS = certificates(t, bad)
+		_, err := a.Authenticate(r)
+		assert.ErrorIs(t, err, authn.ErrUnauthorized, name)
+		r.Header.Set("Authorization", "Bearer secret")
+		user, err := a.Authenticate(r)
+		require.NoError(t, err, "a good token makes up for it")
+		assert.Equal(t, "token", user.Name)
+	}
+}
+
+func TestServiceAccountTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := authn.NewIssuer()
+		a := &authn.Authenticator{ServiceAccounts: issuer}
+		token := issuer.Issue(authn.ServiceAccount{Namespace: "shop", Name: "web", UID: "u", Audiences: []string{authn.Address}}, time.Now().Add(time.Hour))
+		assert.Equal(t, 2, strings.Count(token, "."), "a JSON Web Token")
+		user, err := a.Authenticate(request("Authorization", "Bearer "+token))
+		require.NoError(t, err)
+		assert.Equal(t, authn.User{
+			Name: "system:serviceaccount:shop:web", UID: "u",
+			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:shop", authn.GroupAuthenticated},
+		}, user)
+
+		for _, bad := range []string{
+			token + "x", token[1:], strings.ReplaceAll(token, ".", ""), "a.b.!", authn.NewIssuer().Issue(authn.ServiceAccount{Name: "web"}, time.Now().Add(time.Hour)),
+		} {
+			_, ok := issuer.Read(bad)
+			assert.False(t, ok, bad)
+		}
+		time.Sleep(time.Hour)
+		_, ok := issuer.Read(token)
+		assert.False(t, ok, "it has expired")
+	})
+}

@@ -1,0 +1,175 @@
+package apiserver
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+// readObject reads the object in the body of a create or update, checks it against its type as far as the client wants that, and
+// returns it as a tree with kind and apiVersion.
+func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
+	form, err := encodingOf(x.r.Header)
+	if err != nil {
+		return nil, err
+	}
+	body, err := x.readBody()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := form.read(body)
+	if err == nil && custom {
+		err = doc.missingKind()
+	}
+	if err != nil {
+		return nil, unrecognized(want, body, err)
+	}
+	object, err := doc.tree()
+	if err != nil {
+		return nil, unrecognized(want, body, err)
+	}
+	if err := x.checkKind(doc, object.GetName(), want, custom); err != nil {
+		return nil, err
+	}
+	if err := x.checkFields(object.Object, doc, want, t, validation); err != nil {
+		return nil, err
+	}
+	object.Object["kind"], object.Object["apiVersion"] = want.Kind, gvOf(want).String()
+	return object, nil
+}
+
+func unrecognized(want api.GroupVersionKind, body []byte, err error) error {
+	return apierrors.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
+func gvOf(gvk api.GroupVersionKind) api.GroupVersion {
+	return api.GroupVersion{Group: gvk.Group, Version: gvk.Version}
+}
+
+// checkKind compares what the document says it is with what belongs to the path. What it does not say is taken from the path.
+func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKind, custom bool) error {
+	expected := gvOf(want).String()
+	kind, apiVersion := cmp.Or(doc.kind, want.Kind), cmp.Or(doc.apiVersion, expected)
+	if kind == want.Kind && apiVersion == expected {
+		return nil
+	}
+	if custom {
+		return customKindMismatch(kind, apiVersion, name, want)
+	}
+	sentence := x.kindMismatch(kind, apiVersion, want)
+	if kind == want.Kind && !strings.HasPrefix(sentence, "no kind") {
+		return apierrors.BadRequest(sentence)
+	}
+	gv, _ := api.ParseGroupVersion(apiVersion)
+	return apierrors.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
+}
+
+// kindMismatch says why a document of one kind cannot be taken for another.
+func (x *exchange) kindMismatch(kind, apiVersion string, want api.GroupVersionKind) string {
+	gv, _ := api.ParseGroupVersion(apiVersion)
+	other, known := x.server.catalog.ByKind(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
+	switch {
+	case !known || other.Custom:
+		return notRegistered(kind, apiVersion)
+	case kind == want.Kind:
+		return versionMismatch(apiVersion, gvOf(want).String())
+	}
+	return fmt.Sprintf("converting (%s.%s) to (%s.%s): unknown conversion", gv.Version, kind, internalPackage(want.Group), want.Kind)
+}
+
+// notRegistered is the sentence for a kind that nobody knows. Where the original's types are registered is part of it.
+func notRegistered(kind, apiVersion string) string {
+	return fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", kind, apiVersion)
+}
+
+func versionMismatch(found, expected string) string {
+	return fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", found, expected)
+}
+
+func customKindMismatch(kind, apiVersion, name string, want api.GroupVersionKind) error {
+	if expected := gvOf(want).String(); apiVersion != expected {
+		return apierrors.BadRequest(versionMismatch(apiVersion, expected))
+	}
+	return apierrors.Invalid(want.Group, kind, name, []apierrors.FieldError{{
+		Type: apierrors.FieldInvalid, Field: "kind", Value: kind, Detail: "must be " + want.Kind,
+	}})
+}
+
+// internalPackage is the Go package in which the original keeps the types of a group.
+func internalPackage(group string) string {
+	if group == "" {
+		return "core"
+	}
+	name, _, _ := strings.Cut(group, ".")
+	return name
+}
+
+// checkFields compares a document with its type. Values of a wrong type are always refused; fields that are unknown or come twice as
+// the client wishes, and are taken out of it.
+func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
+	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
+	mistakes, misfit := findings(tree, doc, t)
+	switch {
+	case misfit != nil:
+		return apierrors.BadRequest(cannot + misfit.Error())
+	case len(mistakes) > 0 && validation == strictFields:
+		return apierrors.BadRequest(cannot + strictSentence(mistakes))
+	case validation == warnOfFields:
+		x.warn(mistakes)
+	}
+	t.Prune(tree)
+	return nil
+}
+
+func strictSentence(mistakes []string) string {
+	return "strict decoding error: " + strings.Join(mistakes, ", ")
+}
+
+// findings compares a document with its type. misfit is a value of a wrong type, mistakes are fields that are unknown or come twice.
+func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []string, misfit error) {
+	found := t.Check(tree)
+	if found.TypeError != nil {
+		return nil, found.TypeError
+	}
+	// The original meets them in the order of the document, which the tree has lost.
+	positions := map[string]int{} // each is looked for once: documents are long
+	for _, sentence := range found.Unknown {
+		positions[sentence] = doc.position(sentence)
+	}
+	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(positions[a], positions[b]) })
+	return append(doc.duplicates, found.Unknown...), nil
+}
+
+// position is where in the document the field of a sentence stands, as far as that can be told by its name.
+func (doc *incoming) position(sentence string) int {
+	_, path, _ := strings.Cut(sentence, `"`)
+	path = strings.TrimSuffix(path, `"`)
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	return bytes.Index(doc.data, []byte(strconv.Quote(name)))
+}
+
+// largestWarnings bounds the headers that warnings take.
+const largestWarnings = 4 << 10
+
+// warn tells the client something that is no reason to refuse.
+func (x *exchange) warn(sentences []string) {
+	total := 0
+	for _, sentence := range sentences {
+		if total += len(sentence); total > largestWarnings {
+			return
+		}
+		x.w.Header().Add("Warning", "299 - "+strconv.Quote(sentence))
+	}
+}
+
+func kindOfResource(def *resources.Definition) api.GroupVersionKind {
+	return api.GroupVersionKind{Group: def.Group, Version: def.Version, Kind: def.Kind}
+}

@@ -1,0 +1,204 @@
+package apiserver
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// serveDelete answers a delete of one object.
+func (x *exchange) serveDelete(t registry.Target) error {
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	options, accept, err := x.deleteOptions()
+	if err != nil {
+		return err
+	}
+	last, gone, err := x.server.registry.Delete(x.r.Context(), t, options, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name})
+	if err != nil {
+		return err
+	}
+	if gone && !showsDeleted[t.Definition.Resource()] {
+		return x.sendDeleted(t.Definition, last)
+	}
+	code := http.StatusOK
+	if accept && !gone {
+		code = http.StatusAccepted
+	}
+	return x.sendObject(code, r, last)
+}
+
+// showsDeleted are the resources of which the last state is the answer to a delete. For all others it is a Status, unless there is
+// still something to be waited for.
+var showsDeleted = map[api.GroupVersionResource]bool{
+	api.NamespacesResource:                              true,
+	api.PodsResource:                                    true,
+	{Version: "v1", Resource: "services"}:               true,
+	{Version: "v1", Resource: "resourcequotas"}:         true,
+	{Version: "v1", Resource: "serviceaccounts"}:        true,
+	{Version: "v1", Resource: "persistentvolumeclaims"}: true,
+}
+
+// sendDeleted says that an object has been deleted.
+func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) error {
+	x.sendDocument(http.StatusOK, encodeStatus(api.Status{
+		Status:  api.StatusSuccess,
+		Details: &api.StatusDetails{Name: last.Key.Name, Group: def.Group, Kind: def.Plural, UID: last.UID},
+	}))
+	return nil
+}
+
+// serveDeleteCollection answers a delete of everything that the selectors select. The answer is what was found.
+func (x *exchange) serveDeleteCollection(t registry.Target) error {
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	selection, err := listOptions(x.query)
+	if err != nil {
+		return err
+	}
+	if err := x.server.registry.CheckList(t, selection); err != nil {
+		return err // which is looked at before the other options
+	}
+	options, _, err := x.deleteOptions()
+	if err != nil {
+		return err
+	}
+	page, err := x.server.registry.DeleteCollection(x.r.Context(), t, options, selection, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name})
+	if err != nil {
+		return err
+	}
+	return x.sendPage(r, page)
+}
+
+// wireDeleteOptions are the options of a delete as they travel.
+type wireDeleteOptions struct {
+	GracePeriodSeconds *int64             `json:"gracePeriodSeconds,omitempty"`
+	Preconditions      *api.Preconditions `json:"preconditions,omitempty"`
+	OrphanDependents   *bool              `json:"orphanDependents,omitempty"`
+	PropagationPolicy  *string            `json:"propagationPolicy,omitempty"`
+	DryRun             []string           `json:"dryRun,omitempty"`
+}
+
+// deleteOptions reads the options from the body, or from the query if there is no body. accept says that the request is only
+// accepted (202) if the object does not go at once, as for whoever says orphanDependents=false.
+func (x *exchange) deleteOptions() (options api.DeleteOptions, accept bool, err error) {
+	wire, err := x.deleteBody()
+	if err == nil && wire == nil {
+		wire, err = x.deleteQuery()
+	}
+	if err != nil {
+		return api.DeleteOptions{}, false, err
+	}
+	options, err = wire.check()
+	return options, wire.OrphanDependents != nil && !*wire.OrphanDependents, err
+}
+
+// deleteBody reads the options in the body; nil if there is none.
+func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
+	if x.r.ContentLength == 0 {
+		return nil, nil
+	}
+	received, err := x.readBody()
+	if err != nil || len(received) == 0 {
+		return nil, err
+	}
+	form, err := encodingOf(x.r.Header)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := form.read(received)
+	if err != nil {
+		return nil, apierrors.BadRequest(err.Error())
+	}
+	if doc.kind != "" && doc.kind != "DeleteOptions" {
+		return nil, apierrors.BadRequest(notRegistered(doc.kind, cmp.Or(doc.apiVersion, "meta.k8s.io/v1")))
+	}
+	wire := &wireDeleteOptions{}
+	if err := json.Unmarshal(doc.data, wire); err != nil {
+		return nil, apierrors.BadRequest(err.Error())
+	}
+	return wire, nil
+}
+
+// deleteQuery reads the options in the query.
+func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
+	grace, err := number(x.query, "gracePeriodSeconds")
+	if err != nil {
+		return nil, err
+	}
+	wire := &wireDeleteOptions{GracePeriodSeconds: grace, DryRun: x.query["dryRun"]}
+	if x.query.Has("orphanDependents") {
+		wire.OrphanDependents = new(flag(x.query, "orphanDependents"))
+	}
+	wire.Preconditions = deletePreconditions(x.query)
+	if x.query.Has("propagationPolicy") {
+		wire.PropagationPolicy = new(x.query.Get("propagationPolicy"))
+	}
+	return wire, nil
+}
+
+// deletePreconditions reads the preconditions in a query: uid and resourceVersion, without the name that they stand under in
+// a body. In the query of a delete of a collection resourceVersion is that of the list as well.
+func deletePreconditions(query url.Values) *api.Preconditions {
+	p := &api.Preconditions{}
+	for name, field := range map[string]**string{"uid": &p.UID, "resourceVersion": &p.ResourceVersion} {
+		if value := query.Get(name); value != "" {
+			*field = &value
+		}
+	}
+	if *p == (api.Preconditions{}) {
+		return nil
+	}
+	return p
+}
+
+// check turns the options into those that the registry takes, and refuses what contradicts itself.
+func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
+	options := api.DeleteOptions{GracePeriodSeconds: wire.GracePeriodSeconds, Preconditions: wire.Preconditions}
+	var wrong []apierrors.FieldError
+	if wire.OrphanDependents != nil {
+		options.PropagationPolicy = api.DeletePropagationBackground
+		if *wire.OrphanDependents {
+			options.PropagationPolicy = api.DeletePropagationOrphan
+		}
+	}
+	if wire.PropagationPolicy != nil {
+		options.PropagationPolicy = api.DeletePropagation(*wire.PropagationPolicy)
+		if wire.OrphanDependents != nil {
+			wrong = append(wrong, apierrors.FieldError{
+				Type: apierrors.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+				Detail: "orphanDependents and deletionPropagation cannot be both set",
+			})
+		}
+		switch options.PropagationPolicy {
+		case api.DeletePropagationForeground, api.DeletePropagationBackground, api.DeletePropagationOrphan:
+		default:
+			wrong = append(wrong, apierrors.FieldError{
+				Type: apierrors.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+				Detail: fmt.Sprintf("supported values: %q, %q, %q, %q", "Foreground", "Background", "Orphan", "nil"),
+			})
+		}
+	}
+	dry, mistake := dryRun(wire.DryRun)
+	if mistake != nil {
+		wrong = append(wrong, *mistake)
+	}
+	options.DryRun = dry
+	if len(wrong) > 0 {
+		return api.DeleteOptions{}, apierrors.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
+	}
+	return options, nil
+}

@@ -1,0 +1,109 @@
+package apiserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/apiserver/discovery"
+	"orrery/restclient/api"
+)
+
+// healthPaths and other paths that are not in a catalogue.
+var otherPaths = []string{
+	"/healthz", "/healthz/etcd", "/healthz/log", "/healthz/ping", "/livez", "/livez/etcd", "/livez/log", "/livez/ping",
+	"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/readyz", "/readyz/etcd", "/readyz/log", "/readyz/ping", "/version",
+}
+
+func (x *exchange) discovered() *discovery.Documents {
+	return x.server.documents.discover(x.server.faults.Unavailable(), x.r.Host)
+}
+
+// servePaths answers "/": where else to look.
+func (x *exchange) servePaths() error {
+	paths := append(x.discovered().Paths(), otherPaths...)
+	slices.Sort(paths)
+	return x.sendJSON(http.StatusOK, map[string]any{"paths": paths})
+}
+
+// serveDiscovery answers /api, /apis and what is below, as long as it is not a resource.
+func (x *exchange) serveDiscovery() error {
+	documents := x.discovered()
+	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(x.r.URL.Path, "/"), "/"), "/")
+	switch {
+	case len(parts) == 1 && parts[0] == "api":
+		return x.serveRoot(documents.Versions, documents.AggregatedCore)
+	case len(parts) == 1:
+		return x.serveRoot(documents.Groups, documents.AggregatedGroups)
+	case parts[0] == "api" && len(parts) == 2:
+		document, ok := documents.Resources(api.GroupVersion{Version: parts[1]})
+		if !ok {
+			return errNoSuchResource()
+		}
+		return x.serveDiscovered(document)
+	case parts[0] == "apis" && len(parts) == 2:
+		if document, ok := documents.Group(parts[1]); ok {
+			return x.serveDiscovered(document)
+		}
+	case parts[0] == "apis" && len(parts) == 3:
+		gv := api.GroupVersion{Group: parts[1], Version: parts[2]}
+		if document, ok := documents.Resources(gv); ok {
+			return x.serveDiscovered(document)
+		}
+		if documents.Stale(gv) {
+			x.sendText(http.StatusServiceUnavailable, "service unavailable\n")
+			return nil
+		}
+		if _, known := documents.Group(gv.Group); known && !x.isCustomGroup(gv.Group) {
+			return errNoSuchResource()
+		}
+	}
+	x.notFoundText()
+	return nil
+}
+
+func (x *exchange) serveDiscovered(document []byte) error {
+	return x.readOnly(func() error {
+		x.sendDocument(http.StatusOK, slices.Clone(document))
+		return nil
+	})
+}
+
+// serveRoot answers /api and /apis in the form that the client prefers.
+func (x *exchange) serveRoot(legacy []byte, aggregated discovery.Aggregated) error {
+	if x.r.Method != http.MethodGet {
+		return methodNotAllowed()
+	}
+	wanted, refusal := discovery.Negotiate(x.r.Header.Values("Accept"))
+	if refusal {
+		return x.refuseForm()
+	}
+	if !wanted {
+		return x.serveDiscovered(legacy)
+	}
+	x.w.Header().Set("Cache-Control", "public")
+	x.w.Header().Add("Vary", "Accept")
+	if x.unchanged(aggregated.ETag) {
+		return nil
+	}
+	data := aggregated.Document
+	if x.form.Pretty {
+		data = indented(data, "")
+	}
+	x.send(http.StatusOK, discovery.AggregatedType, data)
+	return nil
+}
+
+// unchanged sets the ETag of an answer, and answers if the client has it already.
+func (x *exchange) unchanged(etag string) bool {
+	quoted := `"` + etag + `"`
+	x.w.Header().Set("Etag", quoted)
+	for known := range strings.SplitSeq(x.r.Header.Get("If-None-Match"), ",") {
+		known = strings.TrimSpace(known)
+		if known == "*" || strings.TrimPrefix(known, "W/") == quoted {
+			x.w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package discovery_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/discovery"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
+)
+
+func documents(t *testing.T, unavailable ...api.GroupVersion) *discovery.Documents {
+	t.Helper()
+	return discovery.New(resources.NewCatalog().Groups(), unavailable, "server:1")
+}
+
+func decode(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(data, &list))
+	return list
+}
+
+// testdata/aggregated.json is what a kube-apiserver v1.36 says. It has more, but what both have is the same, in the same order.
+func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
+	text, err := os.ReadFile("testdata/aggregated.json")
+	require.NoError(t, err)
+	var real []api.APIGroupDiscoveryList
+	require.NoError(t, json.Unmarshal(text, &real))
+	ours := documents(t)
+	for i, document := range [][]byte{ours.AggregatedCore.Document, ours.AggregatedGroups.Document} {
+		mine := decode(t, document)
+		assert.Equal(t, common(mine, real[i]), mine)
+	}
+}
+
+// common is what a document says of the things that another one has, too.
+func common(ours, real api.APIGroupDiscoveryList) api.APIGroupDiscoveryList {
+	out := api.APIGroupDiscoveryList{TypeMeta: real.TypeMeta}
+	for _, group := range real.Items {
+		at := slices.IndexFunc(ours.Items, func(g api.APIGroupDiscovery) bool { return g.Name == group.Name })
+		if at < 0 {
+			continue
+		}
+		known := ours.Items[at]
+		for v := range group.Versions {
+			resources := known.Versions[v].Resources
+			group.Versions[v].Resources = slices.DeleteFunc(group.Versions[v].Resources, func(r api.APIResourceDiscovery) bool {
+				return !slices.ContainsFunc(resources, func(o api.APIResourceDiscovery) bool { return o.Resource == r.Resource })
+			})
+			for i, r := range group.Versions[v].Resources {
+				listed := resources[slices.IndexFunc(resources, func(o api.APIResourceDiscovery) bool { return o.Resource == r.Resource })].Subresources
+				group.Versions[v].Resources[i].Subresources = slices.DeleteFunc(r.Subresources, func(s api.APISubresourceDiscovery) bool {
+					return !slices.ContainsFunc(listed, func(o api.APISubresourceDiscovery) bool { return o.Subresource == s.Subresource })
+				})
+				if len(group.Versions[v].Resources[i].Subresources) == 0 {
+					group.Versions[v].Resources[i].Subresources = nil
+				}
+			}
+		}
+		out.Items = append(out.Items, group)
+	}
+	return out
+}
+
+// The two forms say the same.
+func TestBothFormsAgree(t *testing.T) {
+	d := documents(t)
+	for _, document := range []discovery.Aggregated{d.AggregatedCore, d.AggregatedGroups} {
+		for _, group := range decode(t, document.Document).Items {
+			for _, version := range group.Versions {
+				gv := api.GroupVersion{Group: group.Name, Version: version.Version}
+				data, ok := d.Resources(gv)
+				require.True(t, ok, gv)
+				var list api.APIResourceList
+				require.NoError(t, json.Unmarshal(data, &list))
+				assert.Equal(t, gv.String(), list.GroupVersion)
+				var names, want []string
+				for _, resource := range list.Resources {
+					names = append(names, resource.Name)
+				}
+				for _, resource := range version.Resources {
+					want = append(want, resource.Resource)
+					for _, sub := range resource.Subresources {
+						want = append(want, resource.Resource+"/"+sub.Subresource)
+					}
+				}
+				assert.Equal(t, want, names)
+				assert.Contains(t, d.Paths(), path(gv))
+			}
+		}
+	}
+	again := documents(t)
+	assert.Equal(t, d.AggregatedGroups.ETag, again.AggregatedGroups.ETag)
+	assert.NotEqual(t, d.AggregatedGroups.ETag, d.AggregatedCore.ETag)
+}
+
+func path(gv api.GroupVersion) string {
+	if gv.Group == "" {
+		return "/api/" + gv.Version
+	}
+	return "/apis/" + gv.String()
+}
+
+// What does not answer is announced, and known not to answer.
+func TestStaleVersions(t *testing.T) {
+	known, other := api.GroupVersion{Group: "apps", Version: "v1"}, api.GroupVersion{Group: "apps", Version: "v2"}
+	unknown := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
+	d := documents(t, known, other, unknown)
+	for _, gv := range []api.GroupVersion{known, other, unknown} {
+		assert.True(t, d.Stale(gv))
+		_, ok := d.Resources(gv)
+		assert.False(t, ok)
+		_, ok = d.Group(gv.Group)
+		assert.True(t, ok, "the group is announced")
+	}
+	list := decode(t, d.AggregatedGroups.Document)
+	at := slices.IndexFunc(list.Items, func(g api.APIGroupDiscovery) bool { return g.Name == "apps" })
+	assert.Equal(t, []api.APIVersionDiscovery{{Version: "v1", Freshness: "Stale"}, {Version: "v2", Freshness: "Stale"}}, list.Items[at].Versions)
+	assert.Equal(t, "metrics.k8s.io", list.Items[len(list.Items)-1].Name)
+	assert.False(t, documents(t).Stale(known), "the catalogue itself is left alone")
+}
+
+func TestReviews(t *testing.T) {
+	kind, namespaced, ok := discovery.IsReview(api.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"})
+	assert.Equal(t, "LocalSubjectAccessReview", kind)
+	assert.True(t, namespaced)
+	assert.True(t, ok)
+	for _, gvr := range []api.GroupVersionResource{
+		{Group: "authorization.k8s.io", Version: "v2", Resource: "localsubjectaccessreviews"},
+		{Group: "authorization.k8s.io", Version: "v1", Resource: "reviews"}, {Version: "v1", Resource: "pods"},
+	} {
+		_, _, ok := discovery.IsReview(gvr)
+		assert.False(t, ok)
+	}
+}
+
+// A server without anything has reviews still.
+func TestAnEmptyCatalogue(t *testing.T) {
+	_, ok := discovery.New(nil, nil, "").Group("authorization.k8s.io")
+	assert.True(t, ok)
+}
+
+func TestNegotiate(t *testing.T) {
+	const v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	const v2beta1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+	for _, row := range []struct {
+		accept              string
+		aggregated, refused bool
+	}{
+		{"", false, false}, {"*/*", false, false}, {"application/json", false, false}, {"application/yaml", false, false},
+		{v2, true, false}, {v2beta1 + "," + v2 + ",application/json", true, false}, {v2beta1 + ",application/json", false, false},
+		{v2beta1, false, true}, {"text/html", false, true}, {";;,", false, true}, {"application/json," + v2, false, false},
+	} {
+		aggregated, refused := discovery.Negotiate([]string{row.accept})
+		assert.Equal(t, row.aggregated, aggregated, row.accept)
+		assert.Equal(t, row.refused, refused, row.accept)
+	}
+}

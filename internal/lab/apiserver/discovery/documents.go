@@ -1,0 +1,105 @@
+package discovery
+
+import (
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
+)
+
+// Documents are the answers of discovery for one state of the catalogue.
+type Documents struct {
+	// Versions is /api, Groups is /apis.
+	Versions, Groups []byte
+	// Aggregated are /api and /apis in the newer form.
+	AggregatedCore, AggregatedGroups Aggregated
+
+	groups map[string][]byte
+	lists  map[api.GroupVersion][]byte
+	stale  map[api.GroupVersion]bool
+}
+
+// Aggregated is an aggregated document with its ETag.
+type Aggregated struct {
+	Document []byte
+	// ETag is without quotes.
+	ETag string
+}
+
+// AggregatedType is the Content-Type of aggregated documents.
+const AggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// New makes the documents. serverAddress is told to clients under /api; unavailable are group versions that are announced and do
+// not answer.
+func New(catalogue []resources.Group, unavailable []api.GroupVersion, serverAddress string) *Documents {
+	all := collect(catalogue, unavailable)
+	d := &Documents{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{}, stale: map[api.GroupVersion]bool{}}
+	d.AggregatedCore = aggregate(all, true)
+	d.AggregatedGroups = aggregate(all, false)
+	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}
+	for _, g := range all {
+		for _, v := range g.versions {
+			gv := api.GroupVersion{Group: g.name, Version: v.name}
+			if v.stale {
+				d.stale[gv] = true
+				continue
+			}
+			d.lists[gv] = encode(resourceList(gv, v))
+		}
+		if g.name == "" {
+			d.Versions = encode(coreVersions(g, serverAddress))
+			continue
+		}
+		entry := legacyGroup(g)
+		list.Groups = append(list.Groups, entry)
+		entry.TypeMeta = typeMeta("APIGroup")
+		d.groups[g.name] = encode(entry)
+	}
+	d.Groups = encode(list)
+	return d
+}
+
+// Group returns the document /apis/{group}.
+func (d *Documents) Group(name string) ([]byte, bool) {
+	document, ok := d.groups[name]
+	return document, ok
+}
+
+// Resources returns the document of a group version.
+func (d *Documents) Resources(gv api.GroupVersion) ([]byte, bool) {
+	document, ok := d.lists[gv]
+	return document, ok
+}
+
+// Stale tells whether a group version is announced and does not answer.
+func (d *Documents) Stale(gv api.GroupVersion) bool { return d.stale[gv] }
+
+// Paths returns the paths of all documents, for the index at "/".
+func (d *Documents) Paths() []string {
+	paths := []string{"/api", "/apis", "/apis/"}
+	for name := range d.groups {
+		paths = append(paths, "/apis/"+name)
+	}
+	for gv := range d.lists {
+		if gv.Group == "" {
+			paths = append(paths, "/api/"+gv.Version)
+		} else {
+			paths = append(paths, "/apis/"+gv.String())
+		}
+	}
+	return paths
+}
+
+func encode(document any) []byte {
+	data, err := json.Marshal(document)
+	if err != nil { // strings and truth values
+		panic(err)
+	}
+	return data
+}
+
+func etag(data []byte) string { return fmt.Sprintf("%X", sha512.Sum512(data)) }
+
+func typeMeta(kind string) api.TypeMeta { return api.TypeMeta{Kind: kind, APIVersion: "v1"} }

@@ -1,0 +1,87 @@
+package discovery
+
+import (
+	"slices"
+
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
+)
+
+// group, version and resource are what both forms of the documents are made from.
+type group struct {
+	name     string
+	versions []version
+}
+
+type version struct {
+	name      string
+	resources []resource
+	stale     bool // the server behind it does not answer
+}
+
+type resource struct {
+	plural, singular, kind string
+	namespaced             bool
+	storageHash            string
+	verbs                  []string
+	shortNames, categories []string
+	subresources           []resources.Subresource
+}
+
+// collect puts the catalogue's groups, the reviews and the groups that do not answer together.
+func collect(catalogue []resources.Group, unavailable []api.GroupVersion) []group {
+	var all []group
+	for _, g := range catalogue {
+		if g.Name == reviewsBefore {
+			all = append(all, reviews...)
+		}
+		all = append(all, fromCatalogue(g))
+	}
+	if !slices.ContainsFunc(all, func(g group) bool { return g.name == reviews[0].name }) {
+		all = append(all, reviews...)
+	}
+	for _, gv := range unavailable {
+		all = withStale(all, gv)
+	}
+	return all
+}
+
+func fromCatalogue(g resources.Group) group {
+	out := group{name: g.Name}
+	for _, v := range g.Versions {
+		made := version{name: v.Version, stale: v.Unavailable}
+		for _, d := range v.Definitions {
+			made.resources = append(made.resources, resource{
+				plural: d.Plural, singular: d.Singular, kind: d.Kind, namespaced: d.Namespaced,
+				storageHash: storageHash(d.Group, d.Versions[0], d.Kind), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: Subresources(d),
+			})
+		}
+		out.versions = append(out.versions, made)
+	}
+	return out
+}
+
+// verbs are those of a resource in the order of the original, which has one of its own for custom resources.
+func verbs(d *resources.Definition) []string {
+	if d.Custom && d.Verbs == nil {
+		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	}
+	return d.VerbList()
+}
+
+// withStale marks a group version, or adds it.
+func withStale(all []group, gv api.GroupVersion) []group {
+	at := slices.IndexFunc(all, func(g group) bool { return g.name == gv.Group })
+	if at < 0 {
+		return append(all, group{name: gv.Group, versions: []version{{name: gv.Version, stale: true}}})
+	}
+	versions := slices.Clone(all[at].versions)
+	stale := version{name: gv.Version, stale: true}
+	if i := slices.IndexFunc(versions, func(v version) bool { return v.name == gv.Version }); i >= 0 {
+		versions[i] = stale
+	} else {
+		versions = append(versions, stale)
+	}
+	all[at].versions = versions
+	return all
+}

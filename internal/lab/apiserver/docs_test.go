@@ -1,0 +1,22 @@
+package apiserver_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/faults"
+)
+
+// The page about the server tells of every fault what its own list tells.
+func TestEveryFaultIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/apiserver.md")
+	require.NoError(t, err)
+	for _, kind := range faults.Catalogue() {
+		row := "| `" + strings.ReplaceAll(kind.Usage, "|", `\|`) + "` | " + kind.Summary + " | " + kind.Teaches + " |\n"
+		assert.Contains(t, string(text), row, kind.Name)
+	}
+}

@@ -1,0 +1,109 @@
+package apiserver
+
+import (
+	"crypto/sha512"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/apiserver/discovery"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+// documents keeps what is made from the catalogue until the catalogue changes: the documents of discovery, and those of OpenAPI,
+// which take long to make.
+type documents struct {
+	catalog *resources.Catalog
+
+	// mu guards the fields below. They belong to the groups and unavailable versions that they were made from.
+	mu          sync.Mutex
+	groups      []resources.Group
+	unavailable []api.GroupVersion
+	made        time.Time
+	discovery   *discovery.Documents
+	openAPI     map[string]document // by the path behind /openapi/
+}
+
+// document is a finished answer.
+type document struct {
+	data []byte
+	etag string // without quotes
+	made time.Time
+}
+
+func newDocument(data []byte, made time.Time) document {
+	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data)), made: made}
+}
+
+// currentLocked drops everything if the catalogue has changed. The catalogue replaces its groups at every change, so that looking at
+// where they are is enough.
+func (d *documents) currentLocked(unavailable []api.GroupVersion) {
+	groups := d.catalog.Groups()
+	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
+	if same && slices.Equal(unavailable, d.unavailable) {
+		return
+	}
+	d.groups, d.unavailable, d.made = groups, unavailable, time.Now()
+	d.discovery, d.openAPI = nil, map[string]document{}
+}
+
+// discover returns the documents of discovery.
+func (d *documents) discover(unavailable []api.GroupVersion, address string) *discovery.Documents {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.currentLocked(unavailable)
+	if d.discovery == nil {
+		d.discovery = discovery.New(d.groups, unavailable, address)
+	}
+	return d.discovery
+}
+
+// describe returns an OpenAPI document: "v2", "v3", or "v3/" and the path of a group version.
+func (d *documents) describe(path string, gv api.GroupVersion, unavailable []api.GroupVersion) (document, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.currentLocked(unavailable)
+	if known, ok := d.openAPI[path]; ok {
+		return known, true
+	}
+	described := describable(d.groups)
+	var data []byte
+	switch path {
+	case "v2":
+		data = schema.OpenAPIV2(described)
+	case "v3":
+		data = schema.OpenAPIV3Index(described)
+	default:
+		var ok bool
+		if data, ok = schema.OpenAPIV3(described, gv); !ok {
+			return document{}, false
+		}
+	}
+	made := newDocument(data, d.made)
+	d.openAPI[path] = made
+	return made, true
+}
+
+// describable is the catalogue as package schema wants to see it.
+func describable(groups []resources.Group) []schema.Resource {
+	var all []schema.Resource
+	for _, g := range groups {
+		for _, v := range g.Versions {
+			for _, def := range v.Definitions {
+				described := schema.Resource{
+					GVK: kindOfResource(def), Plural: def.Plural, Singular: def.Singular,
+					Namespaced: def.Namespaced, Verbs: def.Verbs,
+					Custom: def.Custom, Schema: def.Schema,
+				}
+				for _, sub := range discovery.Subresources(def) {
+					described.Subresources = append(described.Subresources, sub.Name)
+				}
+				all = append(all, described)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,357 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/restclient/api"
+)
+
+var listConfigMaps = faults.Request{
+	Verb: "list", Version: "v1", Resource: "configmaps", Namespace: "y", User: "alice",
+	Path: "/api/v1/namespaces/y/configmaps",
+}
+
+func with(t *testing.T, texts ...string) *faults.Set {
+	t.Helper()
+	s := faults.New()
+	for _, text := range texts {
+		_, err := s.Add(text)
+		require.NoError(t, err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// statusOf is the refusal that err is, or nil.
+func statusOf(err error) *api.StatusError {
+	var status *api.StatusError
+	errors.As(err, &status)
+	return status
+}
+
+func TestNoFaults(t *testing.T) {
+	s := faults.New()
+	assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+	assert.Nil(t, s.Authorize(listConfigMaps))
+	assert.NoError(t, s.Admit(faults.Request{Verb: "create", Resource: "configmaps"}))
+	assert.False(t, s.Conflict(faults.Request{Verb: "update", Resource: "configmaps"}))
+	assert.Zero(t, s.Lag())
+	assert.False(t, s.Silent())
+	assert.False(t, s.NodeLost("node-1"))
+	assert.Empty(t, s.Unavailable())
+	assert.Empty(t, s.List())
+	assert.False(t, s.Remove("delay-1"))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { s.Silent() }))
+}
+
+func TestRefusals(t *testing.T) {
+	for text, want := range map[string]api.Status{
+		"too-many-requests:retry-after=2s": {
+			Code: http.StatusTooManyRequests, Reason: api.ReasonTooManyRequests, Message: "Too many requests, please try again later.",
+			Details: &api.StatusDetails{RetryAfterSeconds: 2},
+		},
+		"internal-error:message=no space left on device": {
+			Code: http.StatusInternalServerError, Reason: api.ReasonInternalError, Message: "Internal error occurred: no space left on device",
+			Details: &api.StatusDetails{Causes: []api.StatusCause{{Message: "no space left on device"}}},
+		},
+		"unavailable": {
+			Code: http.StatusServiceUnavailable, Reason: api.ReasonServiceUnavailable, Message: "the server is currently unable to handle the request",
+		},
+	} {
+		refused := with(t, text).Before(t.Context(), listConfigMaps)
+		require.NotNil(t, refused, text)
+		want.TypeMeta, want.Status = api.TypeMeta{Kind: "Status", APIVersion: "v1"}, api.StatusFailure
+		assert.Equal(t, want, refused.Status)
+	}
+	assert.Equal(t, 2*time.Second, with(t, "too-many-requests:retry-after=2s").Before(t.Context(), listConfigMaps).RetryAfter)
+}
+
+// The sentences are those of kube-apiserver 1.36.
+func TestForbidden(t *testing.T) {
+	s := with(t, "forbid:user=alice")
+	for want, r := range map[string]faults.Request{
+		`configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" in the namespace "y"`: listConfigMaps,
+		`namespaces "y" is forbidden: User "alice" cannot update resource "namespaces/finalize" in API group "" in the namespace "y"`: {
+			Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize", Name: "y"},
+		`deployments.apps "q" is forbidden: User "alice" cannot get resource "deployments/status" in API group "apps" in the namespace "y"`: {
+			Verb: "get", Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Namespace: "y", Name: "q"},
+		`nodes "q" is forbidden: User "alice" cannot get resource "nodes" in API group "" at the cluster scope`: {
+			Verb: "get", Version: "v1", Resource: "nodes", Name: "q"},
+		`forbidden: User "alice" cannot get path "/metrics"`: {Verb: "get", Path: "/metrics"},
+	} {
+		r.User = "alice"
+		refused := s.Authorize(r)
+		require.NotNil(t, refused, want)
+		assert.Equal(t, want, refused.Status.Message)
+		assert.Equal(t, http.StatusForbidden, refused.Status.Code)
+		assert.Equal(t, api.ReasonForbidden, refused.Status.Reason)
+		assert.Equal(t, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource}, refused.Status.Details)
+		r.User = "bob"
+		assert.Nil(t, s.Authorize(r))
+	}
+	assert.Nil(t, s.Authorize(faults.Request{Verb: "get", Path: "/livez", User: "alice"}), "health is open to everybody")
+}
+
+func TestWebhooks(t *testing.T) {
+	write := faults.Request{Verb: "delete", Resource: "configmaps", Namespace: "y", Name: "a"}
+	for text, want := range map[string]string{
+		`webhook-denies:message="not today"`:     `admission webhook "deny.example.com" denied the request: not today`,
+		"webhook-denies:webhook=policy.acme.com": `admission webhook "policy.acme.com" denied the request without explanation`,
+		"webhook-unreachable": `Internal error occurred: failed calling webhook "unreachable.example.com": failed to call webhook: ` +
+			`Post "https://127.0.0.1:9/?timeout=10s": dial tcp 127.0.0.1:9: connect: connection refused`,
+	} {
+		s := with(t, text, text)
+		refused := statusOf(s.Admit(write))
+		require.NotNil(t, refused)
+		assert.Equal(t, want, refused.Status.Message)
+		assert.Equal(t, 1, s.List()[0].Hits)
+		assert.Zero(t, s.List()[1].Hits, "the first refusal is the one that counts")
+		assert.NoError(t, s.Admit(listConfigMaps), "webhooks are not asked about reads")
+		repair := faults.Request{Verb: "delete", Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}
+		assert.NoError(t, s.Admit(repair), "a broken webhook can be removed")
+	}
+}
+
+func TestScope(t *testing.T) {
+	finalize := faults.Request{Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "finalize", Name: "y", User: "bob"}
+	watch := listConfigMaps
+	watch.Watch = true
+	for text, hits := range map[string][]bool{ // listConfigMaps, watch, finalize
+		"unavailable":                                       {true, true, true},
+		"unavailable:verb=list":                             {true, false, false},
+		"unavailable:verb=watch | update":                   {false, true, true},
+		"unavailable:resource=namespaces":                   {false, false, false},
+		"unavailable:resource=namespaces/finalize|services": {false, false, true},
+		"unavailable:group=apps":                            {false, false, false},
+		"unavailable:group=core":                            {true, true, true},
+		"unavailable:namespace=y":                           {true, true, true},
+		"unavailable:namespace=z":                           {false, false, false},
+		"unavailable:name=y":                                {false, false, true},
+		"unavailable:user=alice":                            {true, true, false},
+		"unavailable:user=alice,verb=watch,resource=configmaps,namespace=y,group=core": {false, true, false},
+	} {
+		s := with(t, text)
+		for i, r := range []faults.Request{listConfigMaps, watch, finalize} {
+			assert.Equal(t, hits[i], s.Before(t.Context(), r) != nil, "%s, %+v", text, r)
+		}
+	}
+	for _, path := range []string{"/healthz", "/livez/ping", "/readyz", "/debug/faults"} {
+		s := with(t, "unavailable")
+		assert.Nil(t, s.Before(t.Context(), faults.Request{Verb: "get", Path: path}), path)
+	}
+}
+
+// The same seed hits the same requests; another share or seed does not.
+func TestShares(t *testing.T) {
+	pattern := func(text string) (hits string) {
+		s := with(t, text)
+		for range 1000 {
+			if s.Before(t.Context(), listConfigMaps) != nil {
+				hits += "x"
+			} else {
+				hits += "."
+			}
+		}
+		return hits
+	}
+	third := pattern("unavailable:share=0.3")
+	assert.Equal(t, third, pattern("unavailable:share=30%,seed=1"))
+	assert.NotEqual(t, third, pattern("unavailable:share=0.3,seed=2"))
+	assert.InDelta(t, 300, len(third)-len(removeAll(third, 'x')), 60)
+}
+
+func removeAll(text string, unwanted rune) string {
+	var kept []rune
+	for _, r := range text {
+		if r != unwanted {
+			kept = append(kept, r)
+		}
+	}
+	return string(kept)
+}
+
+func TestCount(t *testing.T) {
+	update := faults.Request{Verb: "update", Resource: "namespaces", Subresource: "finalize", Name: "y"}
+	s := with(t, "conflict", "conflict:count=2")
+	assert.Equal(t, []faults.Active{
+		{ID: "conflict-1", Kind: "conflict", Text: "conflict", Left: 1},
+		{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Left: 2},
+	}, s.List())
+	assert.False(t, s.Conflict(listConfigMaps), "only updates and patches can be in conflict")
+	assert.True(t, s.Conflict(update))
+	assert.True(t, s.Conflict(update))
+	assert.Equal(t, []faults.Active{{ID: "conflict-2", Kind: "conflict", Text: "conflict:count=2", Hits: 1, Left: 1}}, s.List())
+	update.Verb = "patch"
+	assert.True(t, s.Conflict(update))
+	assert.False(t, s.Conflict(update))
+	assert.Empty(t, s.List())
+}
+
+func TestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := with(t, "silence:for=10s", "stale-reads:versions=5,for=20s", "stale-reads:for=10s", "node-lost:node=a|b", "broken-group:for=20s", "broken-group")
+		metrics := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
+		assert.True(t, s.Silent())
+		assert.Equal(t, uint64(10), s.Lag())
+		assert.Equal(t, []api.GroupVersion{metrics}, s.Unavailable())
+		assert.Equal(t, time.Now().Add(10*time.Second), s.List()[0].Until)
+		time.Sleep(10 * time.Second)
+		assert.False(t, s.Silent())
+		assert.Equal(t, uint64(5), s.Lag())
+		assert.Len(t, s.List(), 4)
+		assert.True(t, s.NodeLost("b"))
+		assert.False(t, s.NodeLost("c"))
+		assert.True(t, s.Remove("node-lost-1"))
+		assert.False(t, s.Remove("node-lost-1"))
+		assert.False(t, s.NodeLost("b"))
+	})
+}
+
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := with(t, "delay:by=2s", "delay:by=500ms", "unavailable:count=1")
+		began := time.Now()
+		assert.NotNil(t, s.Before(t.Context(), listConfigMaps), "a refusal comes late too")
+		assert.Equal(t, 2500*time.Millisecond, time.Since(began))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began = time.Now()
+		assert.Nil(t, s.Before(ctx, listConfigMaps))
+		assert.Equal(t, time.Second, time.Since(began), "who has gone is not waited for")
+	})
+}
+
+// Requests for resources of the group and for the list of its resources fail; the rest of discovery does not.
+func TestBrokenGroup(t *testing.T) {
+	s := with(t, "broken-group:group=a.example.com,version=v1")
+	refused := func(r faults.Request) bool { return s.Before(t.Context(), r) != nil }
+	assert.True(t, refused(faults.Request{Verb: "list", Group: "a.example.com", Version: "v1", Resource: "things"}))
+	assert.True(t, refused(faults.Request{Verb: "get", Path: "/apis/a.example.com/v1"}))
+	assert.True(t, refused(faults.Request{Verb: "get", Path: "/apis/a.example.com/v1/things"}))
+	assert.False(t, refused(faults.Request{Verb: "get", Path: "/apis/a.example.com/v10"}))
+	assert.False(t, refused(faults.Request{Verb: "get", Path: "/apis/a.example.com"}))
+	assert.False(t, refused(faults.Request{Verb: "get", Path: "/apis"}))
+	assert.False(t, refused(listConfigMaps))
+}
+
+func TestActions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := with(t, "compact") // before the server is there
+		var compactions, cuts atomic.Int64
+		s.On(faults.Compact, func() { compactions.Add(1) })
+		s.On(faults.CutWatches, func() { cuts.Add(1) })
+		assert.EqualValues(t, 1, compactions.Load(), "what was ordered early is not lost")
+		id, err := s.Add("cut-watches:every=10s,count=3")
+		require.NoError(t, err)
+		assert.Equal(t, "cut-watches-1", id)
+		assert.EqualValues(t, 1, cuts.Load())
+		time.Sleep(time.Hour)
+		assert.EqualValues(t, 3, cuts.Load())
+		assert.Empty(t, s.List())
+
+		id, err = s.Add("compact:every=1m,for=10m")
+		require.NoError(t, err)
+		time.Sleep(5*time.Minute + time.Second)
+		assert.EqualValues(t, 7, compactions.Load())
+		assert.Equal(t, 6, s.List()[0].Hits)
+		assert.True(t, s.Remove(id))
+		_, err = s.Add("compact:every=1m,count=1")
+		require.NoError(t, err)
+		_, err = s.Add("compact:every=1m,for=3m30s")
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		assert.EqualValues(t, 12, compactions.Load())
+		s.Stop()
+		_, err = s.Add("compact")
+		require.NoError(t, err)
+		_, err = s.Add("unavailable")
+		require.NoError(t, err)
+		assert.EqualValues(t, 12, compactions.Load(), "a set that has been stopped does nothing")
+		assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+	})
+}
+
+// Everything at once; the race detector looks on.
+func TestManyGoroutines(t *testing.T) {
+	s := faults.New()
+	s.On(faults.Compact, func() {})
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	hits := 0
+	_, err := s.Add("unavailable:count=100")
+	require.NoError(t, err)
+	for range 8 {
+		group.Go(func() {
+			for range 50 {
+				if s.Before(t.Context(), listConfigMaps) != nil {
+					mu.Lock()
+					hits++
+					mu.Unlock()
+				}
+				id, err := s.Add("stale-reads:versions=3")
+				assert.NoError(t, err)
+				repeated, err := s.Add("compact:every=1ms")
+				assert.NoError(t, err)
+				assert.Equal(t, uint64(3), s.Lag())
+				s.List()
+				assert.True(t, s.Remove(id))
+				assert.True(t, s.Remove(repeated))
+			}
+		})
+	}
+	group.Wait()
+	s.Stop()
+	assert.Equal(t, 100, hits, "a count is exact")
+}
+
+// Whoever takes a delay away does not want to sit out what is left of it.
+func TestRemovedDelayLetsGo(t *testing.T) {
+	for name, remove := range map[string]func(s *faults.Set, id string){
+		"removed": func(s *faults.Set, id string) { assert.True(t, s.Remove(id)) },
+		"stopped": func(s *faults.Set, _ string) { s.Stop() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := with(t, "delay:by=2s")
+			id, err := s.Add("delay:by=1h")
+			require.NoError(t, err)
+			start, passed := time.Now(), make(chan struct{})
+			go func() {
+				defer close(passed)
+				assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+			}()
+			time.Sleep(10 * time.Second)
+			remove(s, id)
+			<-passed
+			assert.Equal(t, 10*time.Second, time.Since(start), name)
+		})
+	}
+}
+
+// A delay that is over by its count still delays the last request that it counted.
+func TestDelayOutlivesItsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := with(t, "delay:by=3s,count=1")
+		start, passed := time.Now(), make(chan struct{})
+		go func() {
+			defer close(passed)
+			assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+		}()
+		synctest.Wait()
+		assert.Empty(t, s.List())
+		assert.Nil(t, s.Before(t.Context(), listConfigMaps))
+		<-passed
+		assert.Equal(t, 3*time.Second, time.Since(start))
+	})
+}

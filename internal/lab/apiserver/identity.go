@@ -1,0 +1,96 @@
+package apiserver
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+
+	"orrery/internal/lab/apiserver/authn"
+)
+
+// Administrator is the user of the kubeconfig that the server writes.
+var administrator = User{Name: "kubernetes-admin", Groups: []string{authn.GroupMasters}}
+
+// identity is who the server is and whom it knows. It does not change.
+type identity struct {
+	token     string // of the administrator
+	authority *authn.Authority
+	// serving is the server's certificate, nil without TLS; clientCertificate and clientKey are the administrator's.
+	serving                      *tls.Certificate
+	clientCertificate, clientKey []byte
+}
+
+var errNoCertificate = errors.New("no certificate in PEM form is in it")
+
+// newIdentity makes keys and certificates, and the authenticator that knows them.
+func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
+	id := &identity{token: rand.Text()}
+	tokens := maps.Clone(config.Tokens)
+	if tokens == nil {
+		tokens = map[string]User{}
+	}
+	tokens[id.token] = administrator
+	authenticator := &authn.Authenticator{
+		Tokens: authn.NewTokenSet(tokens), ServiceAccounts: authn.NewIssuer(),
+		Anonymous: config.Anonymous || config.Unprotected,
+	}
+	authority, err := authn.NewAuthority()
+	if err != nil {
+		return nil, nil, err
+	}
+	id.authority = authority // also without TLS: namespaces get its certificate in kube-root-ca.crt
+	if !config.TLS {
+		return id, authenticator, nil
+	}
+	serving, err := authority.IssueServer(names(config))
+	if err != nil {
+		return nil, nil, err
+	}
+	id.serving = &serving
+	if id.clientCertificate, id.clientKey, err = authority.IssueClient(administrator); err != nil {
+		return nil, nil, err
+	}
+	authenticator.ClientCAs = x509.NewCertPool()
+	authenticator.ClientCAs.AddCert(authority.Certificate())
+	if len(config.ClientCA) > 0 && !authenticator.ClientCAs.AppendCertsFromPEM(config.ClientCA) {
+		return nil, nil, fmt.Errorf("the client CA cannot be used: %w", errNoCertificate)
+	}
+	return id, authenticator, nil
+}
+
+// authenticate finds out who sends a request.
+func (s *Server) authenticate(r *http.Request) (User, error) {
+	user, err := s.authenticator.Authenticate(r)
+	if err == nil && user.Name == authn.Anonymous && s.config.Unprotected {
+		user = administrator
+		user.Groups = []string{authn.GroupMasters, authn.GroupAuthenticated}
+	}
+	return user, err
+}
+
+// names are what the server is called by.
+func names(config Config) []string {
+	hosts := append([]string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default.svc"}, config.Hosts...)
+	if host, _, err := net.SplitHostPort(config.Listen); err == nil && host != "" {
+		hosts = append(hosts, host)
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// tlsConfig asks clients for certificates and leaves it to the authenticator to check them, which answers 401 where a failed
+// handshake would say nothing.
+func (id *identity) tlsConfig() *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{*id.serving},
+		ClientAuth:   tls.RequestClientCert,
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
+}

@@ -1,0 +1,352 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// cluster is a registry with a kubelet that runs until the test ends.
+type cluster struct {
+	t        *testing.T
+	registry *registry.Registry
+	catalog  *resources.Catalog
+	told     chan string
+	lost     atomic.Bool
+}
+
+// start runs a kubelet; it must be called in a bubble, which then proves that nothing is left of it.
+func start(t *testing.T, config Config, admit func(registry.Attributes) error) *cluster {
+	catalog := resources.NewCatalog()
+	c := &cluster{t: t, catalog: catalog, told: make(chan string, 1000)}
+	c.registry = registry.New(registry.Config{Store: store.New(store.Config{}), Catalog: catalog, Admit: admit})
+	config.Registry, config.Catalog = c.registry, catalog
+	config.Lost = func(string) bool { return c.lost.Load() }
+	tell := func(what string) func(namespace, pod, node string) {
+		return func(_, pod, node string) { c.told <- fmt.Sprint(what, " ", pod, " ", node) }
+	}
+	config.Trace = &Trace{
+		Bound: tell("bound"), Started: tell("started"), Stopped: tell("stopped"),
+		Stopping: func(_, pod, _ string, grace time.Duration) {
+			c.told <- fmt.Sprint("stopping ", pod, " ", grace.Round(time.Second))
+		},
+		Failed:   func(_, pod string, err error) { c.told <- fmt.Sprint("failed ", pod, ": ", err) },
+		NodeLost: func(node string) { c.told <- "lost " + node }, NodeFound: func(node string) { c.told <- "found " + node },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { New(config).Run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	synctest.Wait()
+	return c
+}
+
+func (c *cluster) news() []string {
+	synctest.Wait()
+	var all []string
+	for {
+		select {
+		case one := <-c.told:
+			all = append(all, one)
+		default:
+			return all
+		}
+	}
+}
+
+func (c *cluster) pod(name string) registry.Target {
+	t := target(c.catalog, "", "v1", "pods")
+	t.Namespace, t.Name = "default", name
+	return t
+}
+
+func (c *cluster) create(name string, annotations map[string]any, spec map[string]any) {
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	spec["containers"] = []any{map[string]any{"name": "main", "image": "nothing:1"}}
+	_, err := c.registry.Create(c.t.Context(), c.pod(""), &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": name, "namespace": "default", "annotations": annotations}, "spec": spec,
+	}}, registry.WriteOptions{})
+	require.NoError(c.t, err)
+}
+
+func (c *cluster) get(name string) *api.Unstructured {
+	stored, err := c.registry.Get(c.pod(name), api.GetOptions{})
+	require.NoError(c.t, err)
+	return stored.Decode()
+}
+
+func (c *cluster) delete(name string, grace *int64) {
+	_, _, err := c.registry.Delete(c.t.Context(), c.pod(name), api.DeleteOptions{GracePeriodSeconds: grace}, registry.WriteOptions{})
+	require.NoError(c.t, err)
+}
+
+func (c *cluster) gone(name string) bool {
+	synctest.Wait()
+	_, err := c.registry.Get(c.pod(name), api.GetOptions{})
+	return api.IsNotFound(err)
+}
+
+func seconds(n int64) *int64 { return &n }
+
+func TestPodRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{Nodes: 2}, nil)
+		c.create("a", nil, nil)
+		assert.Equal(t, []string{"bound a orrery-node-1", "started a orrery-node-1"}, c.news())
+		c.create("b", nil, nil)
+		assert.Equal(t, []string{"bound b orrery-node-2", "started b orrery-node-2"}, c.news())
+		pod := c.get("a")
+		assert.Equal(t, "orrery-node-1", pod.NestedString("spec", "nodeName"))
+		assert.Equal(t, "Running", pod.NestedString("status", "phase"))
+		assert.Equal(t, "10.244.0.1", pod.NestedString("status", "podIP"))
+		assert.Len(t, pod.Nested("status", "containerStatuses"), 1)
+	})
+}
+
+// Two things that a scheduler looks at: gates of the pod, taints of the node.
+func TestGatesAndTaints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("gated", nil, map[string]any{"schedulingGates": []any{map[string]any{"name": "example.com/wait"}}})
+		synctest.Wait()
+		assert.Empty(t, c.get("gated").NestedString("spec", "nodeName"))
+		assert.Empty(t, c.taints(), "the server taints a new node until it is ready")
+
+		c.lost.Store(true)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"node.kubernetes.io/unreachable"}, c.taints())
+		c.lost.Store(false)
+		time.Sleep(time.Minute)
+		assert.Empty(t, c.taints())
+
+		_, err := c.registry.Patch(t.Context(), c.pod("gated"), func(pod *api.Unstructured) (*api.Unstructured, error) {
+			pod.RemoveNested("spec", "schedulingGates")
+			return pod, nil
+		}, registry.WriteOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, "orrery-node-1", c.get("gated").NestedString("spec", "nodeName"))
+	})
+}
+
+func TestClaimsGoWhenNoPodUsesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		claims := target(c.catalog, "", "v1", "persistentvolumeclaims")
+		claims.Namespace = "default"
+		exists := func(name string) bool {
+			claims.Name = name
+			_, err := c.registry.Get(claims, api.GetOptions{})
+			return err == nil
+		}
+		for name, finalizers := range map[string][]any{"used": nil, "unused": nil, "held": {"example.com/own"}, "kept": nil} {
+			_, err := c.registry.Create(t.Context(), claims, &api.Unstructured{Object: map[string]any{
+				"metadata": map[string]any{"name": name, "namespace": "default", "finalizers": finalizers},
+				"spec":     map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
+			}}, registry.WriteOptions{})
+			require.NoError(t, err)
+		}
+		c.create("user", map[string]any{StopsAfter: "5s"}, map[string]any{"volumes": []any{
+			map[string]any{"name": "other", "emptyDir": map[string]any{}},
+			map[string]any{"name": "disk", "persistentVolumeClaim": map[string]any{"claimName": "used"}},
+		}})
+		for _, name := range []string{"used", "unused", "held"} {
+			claims.Name = name
+			_, gone, err := c.registry.Delete(t.Context(), claims, api.DeleteOptions{}, registry.WriteOptions{})
+			require.NoError(t, err)
+			assert.False(t, gone, "the finalizer holds it up at first")
+		}
+		time.Sleep(3 * time.Second)
+		assert.False(t, exists("unused"))
+		assert.True(t, exists("used"), "a pod uses it")
+		assert.True(t, exists("held"), "somebody else's finalizer stays")
+		assert.True(t, exists("kept"), "nobody deletes it")
+		c.delete("user", nil)
+		time.Sleep(8 * time.Second)
+		assert.False(t, exists("used"))
+		claims.Name = "held"
+		held, err := c.registry.Get(claims, api.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"example.com/own"}, held.Decode().GetFinalizers())
+	})
+}
+
+// taints returns the keys of the taints of the first node.
+func (c *cluster) taints() []string {
+	taints, _ := c.node().Nested("spec", "taints").([]any)
+	var keys []string
+	for _, taint := range taints {
+		fields, _ := taint.(map[string]any)
+		key, _ := fields["key"].(string)
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+func TestPodLastsForItsGracePeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("a", nil, nil)
+		c.news()
+		c.delete("a", nil)
+		assert.Equal(t, []string{"stopping a 30s"}, c.news())
+		time.Sleep(28 * time.Second)
+		assert.False(t, c.gone("a"))
+		time.Sleep(2 * time.Second)
+		assert.True(t, c.gone("a"))
+		assert.Equal(t, []string{"stopped a orrery-node-1"}, c.news())
+	})
+}
+
+func TestShorterGraceCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("a", nil, nil)
+		c.news()
+		c.delete("a", seconds(600))
+		time.Sleep(10 * time.Second)
+		require.False(t, c.gone("a"))
+		c.delete("a", seconds(20))
+		time.Sleep(11 * time.Second)
+		assert.True(t, c.gone("a"))
+	})
+}
+
+func TestContainersThatListenStopSooner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		for name, says := range map[string]string{"soon": "2s", "at-once": "-1h", "late": "10h", "nonsense": "soon"} {
+			c.create(name, map[string]any{StopsAfter: says}, nil)
+		}
+		c.news()
+		for _, name := range []string{"soon", "at-once", "late", "nonsense"} {
+			c.delete(name, nil)
+		}
+		assert.True(t, c.gone("at-once"))
+		time.Sleep(3 * time.Second)
+		assert.True(t, c.gone("soon"))
+		time.Sleep(20 * time.Second)
+		assert.False(t, c.gone("late"))
+		assert.False(t, c.gone("nonsense"))
+		time.Sleep(8 * time.Second)
+		assert.True(t, c.gone("late"), "the grace period is the limit")
+		assert.True(t, c.gone("nonsense"))
+	})
+}
+
+func TestLostNodeHoldsItsPods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("a", nil, nil)
+		c.news()
+		c.lost.Store(true)
+		c.delete("a", seconds(5))
+		c.create("unscheduled", nil, nil)
+		time.Sleep(time.Hour)
+		assert.False(t, c.gone("a"))
+		assert.Equal(t, []string{"lost orrery-node-1"}, c.news())
+		assert.Empty(t, c.get("unscheduled").NestedString("spec", "nodeName"))
+		node := c.node()
+		assert.Contains(t, fmt.Sprint(node.Nested("status", "conditions")), "NodeStatusUnknown")
+
+		c.lost.Store(false)
+		time.Sleep(2 * time.Second)
+		assert.True(t, c.gone("a"))
+		assert.Equal(t, "Running", c.get("unscheduled").NestedString("status", "phase"))
+		assert.NotContains(t, fmt.Sprint(c.node().Nested("status", "conditions")), "Unknown")
+	})
+}
+
+func (c *cluster) node() *api.Unstructured {
+	t := target(c.catalog, "", "v1", "nodes")
+	t.Name = "orrery-node-1"
+	stored, err := c.registry.Get(t, api.GetOptions{})
+	require.NoError(c.t, err)
+	return stored.Decode()
+}
+
+func TestForeignPodsAreLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("theirs", nil, map[string]any{"nodeName": "a-real-one"})
+		c.delete("theirs", seconds(1))
+		time.Sleep(time.Hour)
+		assert.False(t, c.gone("theirs"))
+		assert.Empty(t, c.news())
+	})
+}
+
+func TestFinalizerOutlivesTheContainers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		c.create("held", nil, nil)
+		assert.Len(t, c.news(), 2, "bound, started")
+		held := c.pod("held")
+		_, err := c.registry.Patch(t.Context(), held, func(o *api.Unstructured) (*api.Unstructured, error) {
+			return o, o.SetNested([]any{"example.com/hold"}, "metadata", "finalizers")
+		}, registry.WriteOptions{})
+		require.NoError(t, err)
+		c.delete("held", seconds(3))
+		time.Sleep(time.Minute)
+		require.False(t, c.gone("held"))
+		assert.Len(t, c.news(), 2, "stopping, stopped: once each")
+	})
+}
+
+func TestNodeIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		lease := target(c.catalog, "coordination.k8s.io", "v1", "leases")
+		lease.Namespace, lease.Name = "kube-node-lease", "orrery-node-1"
+		read := func() string {
+			stored, err := c.registry.Get(lease, api.GetOptions{})
+			require.NoError(t, err)
+			return stored.Decode().NestedString("spec", "renewTime")
+		}
+		first := read()
+		time.Sleep(time.Minute)
+		assert.Greater(t, read(), first)
+		_, _, err := c.registry.Delete(t.Context(), lease, api.DeleteOptions{}, registry.WriteOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		assert.Greater(t, read(), first, "a lease that was taken away is made again")
+	})
+}
+
+func TestRefusedWritesAreRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var refuse atomic.Bool
+		c := start(t, Config{}, func(a registry.Attributes) error {
+			if refuse.Load() && a.Verb == "delete" && a.User == "system:node:orrery-node-1" {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		c.create("a", nil, nil)
+		c.news()
+		refuse.Store(true)
+		c.delete("a", seconds(1))
+		time.Sleep(5 * time.Minute)
+		require.False(t, c.gone("a"))
+		news := c.news()
+		assert.Contains(t, news, "failed a: not now")
+		assert.Less(t, len(news), 60, "with growing delays")
+		refuse.Store(false)
+		time.Sleep(slowRetries)
+		assert.True(t, c.gone("a"))
+	})
+}

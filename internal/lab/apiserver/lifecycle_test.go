@@ -1,0 +1,167 @@
+package apiserver_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+	"orrery/restclient/restclienttest"
+)
+
+// started returns a server on a socket. When the test ends it is stopped, and nothing may be left of it.
+func started(t *testing.T, config apiserver.Config) *apiserver.Server {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	server, err := apiserver.New(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { server.Stop(context.Background()) })
+	require.NoError(t, server.Start(t.Context()))
+	return server
+}
+
+// The kubeconfig that the server writes is all that a client needs, whatever the transport.
+func TestAKubeconfigIsEnough(t *testing.T) {
+	for _, encrypted := range []bool{true, false} {
+		t.Run(fmt.Sprint("tls ", encrypted), func(t *testing.T) {
+			server := started(t, apiserver.Config{TLS: encrypted})
+			path := filepath.Join(t.TempDir(), "sub", "kubeconfig")
+			require.NoError(t, server.WriteKubeconfig(path))
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o600), info.Mode())
+			written, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, server.Kubeconfig(), written)
+
+			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+			require.NoError(t, err)
+			for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+				config.WatchTransport = transport
+				client, err := restclient.New(config)
+				require.NoError(t, err)
+				namespaces := restclient.Metadata(client, api.NamespacesResource, "")
+				list, err := namespaces.List(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				assert.Len(t, list.Items, 4)
+				watch, err := namespaces.Watch(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				_, err = watch.Next()
+				require.NoError(t, err)
+				watch.Stop()
+				client.Close()
+			}
+		})
+	}
+}
+
+// The workers come and go with the server.
+func TestWorkersEndWithTheServer(t *testing.T) {
+	server := started(t, apiserver.Config{Unprotected: true, Nodes: 2})
+	client := http.Client{}
+	defer client.CloseIdleConnections()
+	nodes := func() string {
+		response, err := client.Get(server.URL() + "/api/v1/nodes")
+		require.NoError(t, err)
+		defer response.Body.Close()
+		data, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return string(data)
+	}
+	assert.Eventually(t, func() bool { return strings.Contains(nodes(), "orrery-node-2") }, 3*time.Minute, 10*time.Millisecond)
+}
+
+func TestHTTP2AndClientCertificates(t *testing.T) {
+	authority := restclienttest.NewAuthority(t)
+	server := started(t, apiserver.Config{TLS: true, ClientCA: authority.PEM(), Hosts: []string{"orrery.test"}})
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(server.CertificateAuthority()))
+	ask := func(certificates ...tls.Certificate) (*http.Response, string) {
+		transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, ServerName: "orrery.test"}}
+		defer transport.CloseIdleConnections()
+		client := http.Client{Transport: transport}
+		response, err := client.Post(server.URL()+"/apis/authentication.k8s.io/v1/selfsubjectreviews", "application/json", strings.NewReader("{}"))
+		require.NoError(t, err)
+		defer response.Body.Close()
+		data, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response, string(data)
+	}
+	known, body := ask(*authority.Issue(t, restclienttest.Leaf{Name: "joe", Groups: []string{"devs"}}))
+	assert.Equal(t, 201, known.StatusCode)
+	assert.Equal(t, 2, known.ProtoMajor)
+	assert.Contains(t, body, `"groups":["devs","system:authenticated"],"username":"joe"`)
+	stranger, _ := ask(*restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"}))
+	assert.Equal(t, 401, stranger.StatusCode)
+	nobody, _ := ask()
+	assert.Equal(t, 401, nobody.StatusCode)
+}
+
+func TestAddressesThatAreTaken(t *testing.T) {
+	first := started(t, apiserver.Config{})
+	second, err := apiserver.New(apiserver.Config{Listen: strings.TrimPrefix(first.URL(), "http://")})
+	require.NoError(t, err)
+	err = second.Start(t.Context())
+	var failed *net.OpError
+	require.ErrorAs(t, err, &failed)
+	assert.ErrorIs(t, err, syscall.EADDRINUSE)
+	require.NoError(t, second.Stop(t.Context()))
+	require.NoError(t, second.Stop(t.Context()), "again")
+	late, err := apiserver.New(apiserver.Config{})
+	require.NoError(t, err)
+	require.NoError(t, late.Stop(t.Context()))
+	assert.ErrorIs(t, late.Start(t.Context()), http.ErrServerClosed)
+}
+
+// Serve is for those who bring their listener; that it fails is told, that it was stopped is no failure.
+func TestServe(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	response, err := http.Get("http://" + listener.Addr().String() + "/healthz")
+	require.NoError(t, err)
+	response.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	listener.Close()
+	assert.ErrorIs(t, <-served, net.ErrClosed)
+	require.NoError(t, server.Stop(t.Context()))
+	assert.NoError(t, server.Serve(listener), "stopped")
+}
+
+// Stop waits for requests, but not for ever: a request that never ends is broken off when the time is up.
+func TestStopBreaksOffWhatDoesNotEnd(t *testing.T) {
+	server := started(t, apiserver.Config{Unprotected: true})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST "+configMaps+" HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100 Continue", "the body is being waited for")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	assert.ErrorIs(t, server.Stop(ctx), context.DeadlineExceeded)
+}

@@ -1,0 +1,161 @@
+package apiserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+// serveList answers a list.
+func (x *exchange) serveList(t registry.Target) error {
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	options, err := listOptions(x.query)
+	if err != nil {
+		return err
+	}
+	page, err := x.server.registry.List(t, options)
+	if err != nil {
+		return err
+	}
+	return x.sendPage(r, page)
+}
+
+// sendPage answers with a page of objects. A list in JSON, the usual form, is sent piece by piece, straight from the bytes of the
+// store: a hundred thousand objects need a buffer of a few kilobytes.
+func (x *exchange) sendPage(r representation, page *registry.Page) error {
+	metadata := api.ListMeta{
+		ResourceVersion: strconv.FormatUint(page.Version, 10), Continue: page.Continue, RemainingItemCount: page.Remaining,
+	}
+	switch {
+	case r.form.As == negotiation.PartialObjectMetadata:
+		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", internalType(r.def, true)))
+	case r.form.As == negotiation.Table:
+		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
+	case r.form.YAML:
+		var whole sink
+		r.writeList(&whole, metadata, page)
+		x.sendDocument(http.StatusOK, whole.data)
+	default:
+		x.streamList(r, metadata, page)
+	}
+	return nil
+}
+
+// streamList sends a list in JSON.
+func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
+	var measured counter
+	if !r.form.Pretty {
+		r.writeList(&measured, metadata, page)
+	}
+	x.w.Header().Set("Content-Type", r.form.MediaType())
+	if x.compresses(http.StatusOK, int(measured)) && r.listShrinks(metadata, page) {
+		out := x.startCompressed(http.StatusOK)
+		r.writeList(out, metadata, page)
+		out.Close()
+		return
+	}
+	if !r.form.Pretty {
+		x.w.Header().Set("Content-Length", strconv.Itoa(int(measured)))
+	}
+	x.w.WriteHeader(http.StatusOK)
+	r.writeList(x.w, metadata, page)
+}
+
+// listShrinks tells whether the beginning of a list can be compressed.
+func (r representation) listShrinks(metadata api.ListMeta, page *registry.Page) bool {
+	var sample sampled
+	r.writeList(&sample, metadata, page)
+	return shrinks(sample.data)
+}
+
+// pieces are the buffers in which parts of lists and events are put together.
+var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize)) }}
+
+// pieceSize is how much is put together before it is written. A buffer that a large object has blown up beyond largestPiece is not
+// kept.
+const (
+	pieceSize    = 32 << 10
+	largestPiece = 1 << 20
+)
+
+func keepPiece(piece *[]byte) {
+	if cap(*piece) <= largestPiece {
+		pieces.Put(piece)
+	}
+}
+
+// writeList writes a list. Errors are those of a client that has gone; the rest is then written to nobody.
+func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *registry.Page) error {
+	piece := pieces.Get().(*[]byte)
+	defer keepPiece(piece)
+	separator, end := ",", "]}\n"
+	buffer := append((*piece)[:0], r.head(metadata)...)
+	if r.form.Pretty {
+		buffer = append((*piece)[:0], r.prettyHead(metadata)...)
+		separator, end = ",\n    ", "\n  ]\n}"
+		if len(page.Items) == 0 {
+			end = "]\n}"
+		} else {
+			buffer = append(buffer, "\n    "...)
+		}
+	}
+	for i, object := range page.Items {
+		if i > 0 {
+			buffer = append(buffer, separator...)
+		}
+		if r.form.Pretty {
+			buffer = append(buffer, indented(r.appendItem(nil, object), "    ")...)
+		} else {
+			buffer = r.appendItem(buffer, object)
+		}
+		if len(buffer) >= pieceSize {
+			if _, err := out.Write(buffer); err != nil {
+				return err
+			}
+			buffer = buffer[:0]
+		}
+	}
+	buffer = append(buffer, end...)
+	_, err := out.Write(buffer)
+	*piece = buffer[:0]
+	return err
+}
+
+// prettyHead is head, indented, up to the bracket of the items.
+func (r representation) prettyHead(metadata api.ListMeta) []byte {
+	whole := indented(append(r.head(metadata), "]}"...), "")
+	return whole[:len(whole)-len("]\n}")]
+}
+
+// appendTable appends the table of a page.
+func (r representation) appendTable(dst []byte, page *registry.Page) []byte {
+	options := r.tableOptions(page.Version)
+	options.Continue, options.Remaining = page.Continue, page.Remaining
+	return r.table(dst, slices.Values(page.Items), options)
+}
+
+// counter measures what is written to it.
+type counter int
+
+func (c *counter) Write(data []byte) (int, error) {
+	*c += counter(len(data))
+	return len(data), nil
+}
+
+// sink keeps what is written to it.
+type sink struct{ data []byte }
+
+func (s *sink) Write(data []byte) (int, error) {
+	s.data = append(s.data, data...)
+	return len(data), nil
+}

@@ -1,0 +1,123 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/restclient/api"
+)
+
+// openAPIV2Types are the names of JSON under which the older document can be had.
+var openAPIV2Types = []string{"*/*", "application/*", "application/json", "application/com.github.proto-openapi.spec.v2@v1.0+json", "application/com.github.proto-openapi.spec.v2.v1.0+json"}
+
+// serveOpenAPI answers /openapi/v2, /openapi/v3 and the documents of the group versions.
+func (x *exchange) serveOpenAPI() error {
+	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
+	unavailable := x.server.faults.Unavailable()
+	switch {
+	case path == "v2":
+		found, _ := x.server.documents.describe(path, api.GroupVersion{}, unavailable)
+		x.w.Header().Add("Vary", "Accept-Encoding")
+		x.w.Header().Add("Vary", "Accept")
+		if wantsProtobuf(x.r.Header) {
+			x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
+			return nil
+		}
+		if !accepts(x.r.Header, openAPIV2Types) {
+			x.w.WriteHeader(http.StatusNotAcceptable)
+			return nil
+		}
+		return x.sendDescription(found)
+	case path == "v3":
+		found, _ := x.server.documents.describe(path, api.GroupVersion{}, unavailable)
+		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
+		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)
+		return nil
+	case strings.HasPrefix(path, "v3/"):
+		return x.serveOpenAPIV3(path, unavailable)
+	}
+	x.notFoundText()
+	return nil
+}
+
+// serveOpenAPIV3 answers for one group version. An address with the right hash may be kept for ever, a wrong one leads to the right
+// one.
+func (x *exchange) serveOpenAPIV3(path string, unavailable []api.GroupVersion) error {
+	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
+	var found document
+	if ok {
+		found, ok = x.server.documents.describe(path, gv, unavailable)
+	}
+	if !ok {
+		x.w.Header().Set("Content-Length", "0")
+		x.w.WriteHeader(http.StatusNotFound)
+		return nil
+	}
+	x.w.Header().Add("Vary", "Accept")
+	if !accepts(x.r.Header, []string{"*/*", "application/*", "application/json", "application/com.github.proto-openapi.spec.v3@v1.0+json", "application/com.github.proto-openapi.spec.v3.v1.0+json"}) {
+		x.w.WriteHeader(http.StatusNotAcceptable)
+		return nil
+	}
+	if hash := x.query.Get("hash"); hash == found.etag {
+		x.w.Header().Set("Cache-Control", "public, immutable")
+		x.w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+	} else if hash != "" {
+		right := url.URL{Path: x.r.URL.Path, RawQuery: "hash=" + found.etag}
+		x.w.Header().Set("Location", right.String())
+		x.w.WriteHeader(http.StatusMovedPermanently)
+		return nil
+	}
+	return x.sendDescription(found)
+}
+
+// openAPIGroupVersion reads "api/v1" and "apis/apps/v1".
+func openAPIGroupVersion(path string) (api.GroupVersion, bool) {
+	switch parts := strings.Split(path, "/"); {
+	case len(parts) == 2 && parts[0] == "api":
+		return api.GroupVersion{Version: parts[1]}, true
+	case len(parts) == 3 && parts[0] == "apis":
+		return api.GroupVersion{Group: parts[1], Version: parts[2]}, true
+	}
+	return api.GroupVersion{}, false
+}
+
+func (x *exchange) sendDescription(found document) error {
+	x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
+	if x.unchanged(found.etag) {
+		return nil
+	}
+	x.send(http.StatusOK, "application/json", found.data)
+	return nil
+}
+
+// accepts tells whether a client takes one of these media types. Weights do not matter where there is one form.
+func accepts(header http.Header, types []string) bool {
+	accept := strings.Join(header.Values("Accept"), ",")
+	if strings.TrimSpace(accept) == "" {
+		return true
+	}
+	for text := range strings.SplitSeq(accept, ",") {
+		mediaType, _, _ := strings.Cut(text, ";")
+		if slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType))) {
+			return true
+		}
+	}
+	return false
+}
+
+func errNoSuchResource() error { return apierrors.ResourceNotFound() }
+
+// refuseForm refuses an Accept header of which nothing fits.
+func (x *exchange) refuseForm() error {
+	form, refusal := negotiation.Negotiate(x.r, negotiation.Rules{})
+	x.form = form
+	if refusal == "" {
+		refusal = negotiation.UnknownForms
+	}
+	return notAcceptable(refusal)
+}

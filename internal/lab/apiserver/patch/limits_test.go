@@ -1,0 +1,139 @@
+package patch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/patch"
+	"orrery/restclient/api"
+)
+
+func TestContentTypes(t *testing.T) {
+	for _, test := range []struct {
+		kind   api.PatchType
+		custom bool
+		want   string
+	}{
+		{api.JSONPatchType, true, ""}, {api.MergePatchType, true, ""}, {api.StrategicMergePatchType, false, ""},
+		{api.StrategicMergePatchType, true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
+		{"application/json", false, "415: Unsupported Media Type"}, {"", false, "415: Unsupported Media Type"},
+	} {
+		err := patch.Supported(test.kind, test.custom)
+		if test.want == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		require.Error(t, err)
+		assert.Equal(t, test.want, err.Error())
+		assert.Equal(t, 415, api.CodeOf(err))
+	}
+	_, err := patch.Apply(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "Pod"))
+	assert.Equal(t, 415, api.CodeOf(err))
+	assert.ErrorContains(t, err, "server-side apply")
+	_, err = patch.Apply(api.StrategicMergePatchType, map[string]any{}, []byte(`{}`), nil)
+	assert.Equal(t, 415, api.CodeOf(err))
+}
+
+func operations(one string, count int) []byte {
+	return []byte("[" + strings.TrimSuffix(strings.Repeat(one+",", count), ",") + "]")
+}
+
+func TestTooManyOperations(t *testing.T) {
+	test := `{"op":"test","path":"/a","value":1}`
+	document := map[string]any{"a": int64(1)}
+	_, err := patch.Apply(api.JSONPatchType, document, operations(test, patch.LargestOperations), nil)
+	assert.NoError(t, err)
+	_, err = patch.Apply(api.JSONPatchType, document, operations(test, patch.LargestOperations+1), nil)
+	assert.Equal(t, 413, api.CodeOf(err))
+	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
+}
+
+// Each of these would keep a careless server busy for minutes, or make it grow without bound.
+func TestHungryPatches(t *testing.T) {
+	long := make([]any, 100_000)
+	for i := range long {
+		long[i] = int64(i)
+	}
+	wide := map[string]any{"l": long, "s": strings.Repeat("x", 1<<20)}
+	deep := strings.Repeat(`{"a":`, 5_000) + "1" + strings.Repeat("}", 5_000)
+	for name, test := range map[string]struct {
+		kind  api.PatchType
+		patch []byte
+		code  int
+	}{
+		"doubling":     {api.JSONPatchType, operations(`{"op":"copy","from":"/l","path":"/l/-"}`, 60), 422},
+		"copies":       {api.JSONPatchType, operations(`{"op":"copy","from":"/s","path":"/t"}`, 5), 422},
+		"insertions":   {api.JSONPatchType, operations(`{"op":"add","path":"/l/0","value":1}`, 10_000), 422},
+		"removals":     {api.JSONPatchType, operations(`{"op":"move","from":"/l/0","path":"/l/-"}`, 10_000), 422},
+		"comparisons":  {api.JSONPatchType, []byte(`[{"op":"copy","from":"/l","path":"/m"},` + string(operations(`{"op":"copy","from":"/l","path":"/m"}`, 9_000)[1:])), 422},
+		"deep paths":   {api.JSONPatchType, []byte(`[{"op":"add","path":"` + strings.Repeat("/a", 20_000) + `","value":1}]`), 422},
+		"nested":       {api.JSONPatchType, []byte(`[{"op":"add","path":"/d","value":` + deep + `},{"op":"add","path":"/d` + strings.Repeat("/a", 4_999) + `","value":{}},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x"},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x/y"}]`), 422},
+		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
+		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
+	} {
+		_, err := patch.Apply(test.kind, wide, test.patch, nil)
+		assert.Equal(t, test.code, api.CodeOf(err), name)
+	}
+	assert.Len(t, wide["l"], 100_000)
+}
+
+// Lists are merged in the time of their length, not of its square.
+func TestLongListsAreMergedQuickly(t *testing.T) {
+	var names, env []string
+	for i := range 20_000 {
+		names = append(names, fmt.Sprintf(`"x.y/f%d"`, i))
+		env = append(env, fmt.Sprintf(`{"name":"E%d","value":"1"}`, i))
+	}
+	document := decode(t, `{"metadata":{"finalizers":[`+strings.Join(names, ",")+`]},"spec":{"containers":[{"name":"c","env":[`+strings.Join(env, ",")+`]}]}}`)
+	change := `{"metadata":{"$setElementOrder/finalizers":[` + strings.Join(names, ",") + `],"finalizers":[` + strings.Join(names, ",") + `]},
+		"spec":{"containers":[{"name":"c","env":[` + strings.Join(env, ",") + `]}]}}`
+	patched, err := patch.Apply(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "Pod"))
+	require.NoError(t, err)
+	assert.Equal(t, document, patched)
+}
+
+func TestNothingIsShared(t *testing.T) {
+	document := decode(t, `{"metadata":{"labels":{"a":"1"},"finalizers":["x"]},"spec":{"containers":[{"name":"c","args":["1"]}]}}`)
+	before := encode(t, document)
+	for kind, change := range map[api.PatchType]string{
+		api.JSONPatchType:  `[{"op":"copy","from":"/spec/containers/0","path":"/spec/containers/-"},{"op":"replace","path":"/spec/containers/1/args/0","value":"2"}]`,
+		api.MergePatchType: `{"x":1}`, api.StrategicMergePatchType: `{"spec":{"containers":[{"name":"d"}]}}`,
+	} {
+		patched, err := patch.Apply(kind, document, []byte(change), nilIf(kind != api.StrategicMergePatchType, t))
+		require.NoError(t, err)
+		scribble(patched)
+		require.Equal(t, before, encode(t, document))
+	}
+}
+
+// scribble overwrites everything in a tree.
+func scribble(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			scribble(inner)
+			v[key] = "scribbled"
+		}
+	case []any:
+		for i, inner := range v {
+			scribble(inner)
+			v[i] = "scribbled"
+		}
+	}
+}
+
+func TestUnknownNumbersSurvive(t *testing.T) {
+	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
+	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
+	require.NoError(t, err)
+	data, err := json.Marshal(patched)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5,"new":9007199254740993}}`, string(data))
+	assert.Contains(t, string(data), "123456789012345678901234567890")
+	assert.Contains(t, string(data), `"new":9007199254740993`)
+}

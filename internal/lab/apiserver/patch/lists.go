@@ -1,0 +1,152 @@
+package patch
+
+import (
+	"slices"
+
+	"orrery/internal/lab/apiserver/schema"
+)
+
+// mergeLists merges the elements of a list, by the type's merge key, or as a set if they are plain values.
+func mergeLists(current, patch []any, t *schema.Type, deleting bool) ([]any, error) {
+	if len(current) == 0 && len(patch) == 0 {
+		return current, nil
+	}
+	sort, err := sortOf(current, patch)
+	if err != nil {
+		return nil, err
+	}
+	if sort != "object" {
+		if deleting {
+			return without(current, positionsOf(patch, ""), ""), nil
+		}
+		return inOrder(unique(append(slices.Clone(current), patch...)), patch, current, ""), nil
+	}
+	key := t.MergeKey()
+	if key == "" {
+		return nil, impossible("cannot merge lists without merge key for %s", t.Items().Name())
+	}
+	rest, kept, replaced, err := listDirectives(current, patch, key)
+	if err != nil {
+		return nil, err
+	}
+	if replaced {
+		kept, rest = rest, nil
+	}
+	merged, err := mergeElements(kept, rest, t.Items(), key)
+	if err != nil {
+		return nil, err
+	}
+	if err := allHave(merged, key); err != nil {
+		return nil, err
+	}
+	return inOrder(merged, rest, kept, key), nil
+}
+
+func allHave(list []any, key string) error {
+	for _, entry := range list {
+		if element, ok := entry.(map[string]any); ok && !has(element, key) {
+			return keyless(element, key)
+		}
+	}
+	return nil
+}
+
+// sortOf is what all elements of both lists are.
+func sortOf(lists ...[]any) (string, error) {
+	sort := ""
+	for _, list := range lists {
+		for _, element := range list {
+			this := found(element)
+			if element == nil {
+				this = "nil"
+			}
+			if sort != "" && this != sort {
+				return "", impossible("list element types are not identical: %v", lists)
+			}
+			sort = this
+		}
+	}
+	if sort == "array" {
+		return "", impossible("lists of lists are not supported")
+	}
+	return sort, nil
+}
+
+// listDirectives carries out the elements of a patch that are directives. It returns the elements that are none, what is left of
+// the list, and whether the former replace the latter.
+func listDirectives(current, patch []any, key string) (rest, kept []any, replaced bool, err error) {
+	deleted := positions{}
+	for _, entry := range patch {
+		element := entry.(map[string]any)
+		what, ok := element[directive]
+		if !ok {
+			rest = append(rest, element)
+			continue
+		}
+		switch what {
+		case "delete":
+			id, ok := element[key]
+			if !ok {
+				return nil, nil, false, keyless(element, key)
+			}
+			deleted[asKey(id)] = 0
+		case "replace":
+			replaced = true
+		case "merge":
+			return nil, nil, false, impossible("merging lists cannot yet be specified in the patch")
+		default:
+			return nil, nil, false, impossible("unknown patch type: %s in map: %v", what, element)
+		}
+	}
+	return rest, without(current, deleted, key), replaced, nil
+}
+
+func keyless(element map[string]any, key string) error {
+	return impossible("map: %v does not contain declared merge key: %s", element, key)
+}
+
+// mergeElements merges each element of the patch into the one with the same key, or adds it.
+func mergeElements(list, patch []any, t *schema.Type, key string) ([]any, error) {
+	at := positionsOf(list, key)
+	for _, entry := range patch {
+		element := entry.(map[string]any)
+		if !has(element, key) {
+			return nil, keyless(element, key)
+		}
+		i, there := at[identity(element, key)]
+		if !there {
+			at[identity(element, key)] = len(list)
+			list = append(list, element)
+			continue
+		}
+		merged, err := mergeMaps(list[i].(map[string]any), element, t)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = merged
+	}
+	return list, nil
+}
+
+func has(element map[string]any, key string) bool {
+	_, ok := element[key]
+	return ok
+}
+
+func unique(list []any) []any {
+	seen := positions{}
+	return slices.DeleteFunc(list, func(value any) bool {
+		id := identity(value, "")
+		_, again := seen[id]
+		seen[id] = 0
+		return again
+	})
+}
+
+// without returns the elements of a list that are not among the others. The list stays as it is.
+func without(list []any, others positions, key string) []any {
+	return slices.DeleteFunc(slices.Clone(list), func(v any) bool {
+		_, found := others[identity(v, key)]
+		return found
+	})
+}

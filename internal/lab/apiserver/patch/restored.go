@@ -1,0 +1,53 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+
+	"orrery/internal/lab/apiserver/schema"
+)
+
+// restored words the error for a value that does not fit as kube-apiserver does after a strategic merge patch: it takes the
+// merged tree into its types without JSON in between, and says less about the place.
+func restored(err error) error {
+	var wrong *schema.MismatchError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	kind := goKind(wrong.Value)
+	switch wrong.Want {
+	case schema.Array:
+		return fmt.Errorf("cannot restore slice from %s", kind)
+	case schema.Object:
+		if wrong.Map {
+			return fmt.Errorf("cannot restore map from %s", kind)
+		}
+		return fmt.Errorf("cannot restore struct from: %s", kind)
+	case schema.Boolean:
+		return errors.New("unrecognized type: bool")
+	case schema.String:
+		if kind == "int64" {
+			return fmt.Errorf("cannot convert int64 to %s", wrong.GoType)
+		}
+		return errors.New("unrecognized type: string")
+	case schema.Integer, schema.Number:
+		if kind == "int64" || kind == "float64" {
+			return fmt.Errorf("cannot convert %s to %s", kind, wrong.GoType)
+		}
+		return fmt.Errorf("unrecognized type: %s", wrong.GoType)
+	}
+	// Times and the like are read from JSON after all, each for itself.
+	alone := *wrong
+	alone.Struct, alone.Path = "", ""
+	return &alone
+}
+
+func goKind(value any) string {
+	switch value.(type) {
+	case map[string]any:
+		return "map"
+	case []any:
+		return "slice"
+	}
+	return fmt.Sprintf("%T", value)
+}

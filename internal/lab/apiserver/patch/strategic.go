@@ -1,0 +1,192 @@
+package patch
+
+import (
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/schema"
+)
+
+// The directives of a strategic merge patch.
+const (
+	directive        = "$patch"      // merge (lists only), replace, delete
+	retainKeys       = "$retainKeys" // the only keys that are to stay
+	setElementOrder  = "$setElementOrder/"
+	deleteFromValues = "$deleteFromPrimitiveList/"
+)
+
+// strategicDocument reads the patch. null is a patch that changes nothing.
+func strategicDocument(data []byte) (map[string]any, error) {
+	value, err := decode(data)
+	if err != nil {
+		return nil, apierrors.BadRequest(err.Error())
+	}
+	patch, ok := value.(map[string]any)
+	if !ok && value != nil {
+		return nil, apierrors.BadRequest(notA(value, "map[string]interface {}").Error())
+	}
+	return patch, nil
+}
+
+// mergeMaps merges the patch into the document, taking both apart, and returns the document, or another one if a directive says so.
+func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, error) {
+	if what, ok := patch[directive]; ok {
+		return directed(patch, what)
+	}
+	if err := retain(document, patch); err != nil {
+		return nil, err
+	}
+	if err := mergeOrdered(document, patch, t); err != nil {
+		return nil, err
+	}
+	// What is deleted goes first, so that the result does not depend on the order of a map.
+	for key, value := range patch {
+		name, deleting := strings.CutPrefix(key, deleteFromValues)
+		if !deleting {
+			continue
+		}
+		if err := deleteValues(document, name, value, t); err != nil {
+			return nil, err
+		}
+		delete(patch, key)
+	}
+	for name, value := range patch {
+		if err := mergeField(document, name, value, t); err != nil {
+			return nil, err
+		}
+	}
+	return document, nil
+}
+
+// mergeField merges the patch of one field.
+func mergeField(document map[string]any, name string, value any, t *schema.Type) error {
+	current, there := document[name]
+	switch {
+	case value == nil || isDirected(value) && (!there || found(current) != "object"):
+		delete(document, name)
+	case there && found(current) == found(value):
+		inner, known := t.Field(name)
+		if !known {
+			return unknownField(t, name)
+		}
+		merged, err := mergeValues(current, value, inner, false)
+		if err != nil {
+			return err
+		}
+		document[name] = merged
+	default:
+		document[name] = plain(value)
+	}
+	return nil
+}
+
+// deleteValues removes the values of a $deleteFromPrimitiveList from the list that it names.
+func deleteValues(document map[string]any, name string, value any, t *schema.Type) error {
+	current, there := document[name]
+	switch {
+	case value == nil:
+		delete(document, name)
+	case there && found(current) == found(value):
+		inner, _ := t.Field(name)
+		left, err := mergeValues(current, value, inner, true)
+		if err != nil {
+			return err
+		}
+		document[name] = left
+	}
+	return nil
+}
+
+func unknownField(t *schema.Type, name string) error {
+	return impossible("unable to find api field in struct %s for the json field %q", t.Name(), name)
+}
+
+// directed is what becomes of a map whose patch has a $patch directive.
+func directed(patch map[string]any, what any) (map[string]any, error) {
+	switch what {
+	case "replace":
+		delete(patch, directive)
+		return patch, nil
+	case "delete":
+		return map[string]any{}, nil
+	}
+	return nil, impossible("unknown patch type: %s in map: %v", what, patch)
+}
+
+// retain removes the keys that $retainKeys does not name.
+func retain(document, patch map[string]any) error {
+	value, ok := patch[retainKeys]
+	if !ok {
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return badRetainKeys()
+	}
+	delete(patch, retainKeys)
+	keys := positionsOf(list, "")
+	for key, value := range patch {
+		if _, ok := keys[key]; !ok && value != nil && !isMark(key) {
+			return badRetainKeys()
+		}
+	}
+	for key := range document {
+		if _, ok := keys[key]; !ok {
+			delete(document, key)
+		}
+	}
+	return nil
+}
+
+func badRetainKeys() error { return apierrors.BadRequest("invalid patch format of retainKeys") }
+
+// mergeValues merges two values of the same sort.
+func mergeValues(current, value any, t *schema.Type, deleting bool) (any, error) {
+	switch patch := value.(type) {
+	case map[string]any:
+		if t.PatchStrategy().Replace {
+			return patch, nil
+		}
+		return mergeMaps(current.(map[string]any), patch, t)
+	case []any:
+		if !t.PatchStrategy().Merge && !deleting {
+			return patch, nil
+		}
+		return mergeLists(current.([]any), patch, t, deleting)
+	}
+	return value, nil
+}
+
+// plain takes away what has no meaning in a value that is new: nulls, and parts that say what is to be done with
+// others ($patch).
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if inner == nil || isDirected(inner) {
+				delete(v, key)
+				continue
+			}
+			v[key] = plain(inner)
+		}
+	case []any:
+		kept := make([]any, 0, len(v))
+		for _, inner := range v {
+			if !isDirected(inner) {
+				kept = append(kept, plain(inner))
+			}
+		}
+		return kept
+	}
+	return value
+}
+
+func isDirected(value any) bool {
+	v, ok := value.(map[string]any)
+	return ok && has(v, directive)
+}
+
+// isMark tells whether a key of a map is about other keys.
+func isMark(key string) bool {
+	return key == directive || strings.HasPrefix(key, setElementOrder) || strings.HasPrefix(key, deleteFromValues)
+}

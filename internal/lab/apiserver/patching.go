@@ -1,0 +1,121 @@
+package apiserver
+
+import (
+	"mime"
+	"net/http"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/internal/lab/apiserver/patch"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+// servePatch answers a patch of an object or its status.
+func (x *exchange) servePatch(t registry.Target) error {
+	kind, err := x.patchType(t.Definition)
+	if err != nil {
+		return err
+	}
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "PatchOptions")
+	if err != nil {
+		return err
+	}
+	if x.query.Has("force") {
+		return apierrors.Invalid("meta.k8s.io", "PatchOptions", "", []apierrors.FieldError{{
+			Type: apierrors.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
+		}})
+	}
+	data, err := x.readBody()
+	if err != nil {
+		return err
+	}
+	patched, err := x.server.registry.Patch(x.r.Context(), t, x.change(t.Definition, kind, data, parameters), x.writeOptions(parameters))
+	if err != nil {
+		return err
+	}
+	return x.sendObject(http.StatusOK, r, patched)
+}
+
+// patchType reads the content type of a patch.
+func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
+	mediaType, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	kind := api.PatchType(mediaType)
+	switch {
+	case err != nil:
+	case kind == api.JSONPatchType || kind == api.MergePatchType || kind == api.StrategicMergePatchType && !def.Custom:
+		return kind, nil
+	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
+		return "", apierrors.UnsupportedMediaType(noApply)
+	}
+	if def.Custom {
+		return "", apierrors.UnsupportedMediaType(customPatchTypes)
+	}
+	return "", withDetails(apierrors.UnsupportedMediaType(patchTypes))
+}
+
+const (
+	noApply          = "server-side apply is not built into this server: use a merge patch, a strategic merge patch or a JSON patch (kubectl apply without --server-side)"
+	customPatchTypes = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+)
+
+// change is what a patch does to an object. It is called again when somebody else was faster.
+func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
+	var merged *schema.Type // a strategic merge patch is for built-in types only
+	if !def.Custom {
+		merged = def.Type
+	}
+	want := kindOfResource(def)
+	warned := false
+	return func(current *api.Unstructured) (*api.Unstructured, error) {
+		tree, err := patch.Apply(kind, current.Object, data, merged)
+		if err != nil {
+			return nil, err
+		}
+		if err := x.checkPatched(tree, data, kind, want, def.Type, parameters.validation, !warned); err != nil {
+			return nil, err
+		}
+		warned = true
+		return &api.Unstructured{Object: tree}, nil
+	}
+}
+
+// checkPatched looks at what a patch has made. A patch can change neither kind nor version, and what is wrong with the result is wrong
+// with the patch.
+func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation, warn bool) error {
+	document := api.Unstructured{Object: tree}
+	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
+	if kind != api.JSONPatchType { // a list of operations has no fields of the object
+		doc.duplicates = schema.Duplicates(data)
+	}
+	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
+		return patch.Refuse(kind, data, tree, x.otherKind(tree, doc, want))
+	}
+	mistakes, misfit := findings(tree, doc, t)
+	switch {
+	case misfit != nil:
+		return patch.Refuse(kind, data, tree, misfit.Error())
+	case len(mistakes) > 0 && validation == strictFields:
+		return patch.Refuse(kind, data, tree, strictSentence(mistakes))
+	case validation == warnOfFields && warn:
+		x.warn(mistakes)
+	}
+	t.Prune(tree)
+	return nil
+}
+
+// otherKind says what is wrong with a patch that changes the kind: the original reads the result as one of the new kind first.
+func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVersionKind) string {
+	gv, _ := api.ParseGroupVersion(doc.apiVersion)
+	t, _ := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})
+	if misfit := t.Check(tree).TypeError; misfit != nil {
+		return misfit.Error()
+	}
+	return x.kindMismatch(doc.kind, doc.apiVersion, want)
+}

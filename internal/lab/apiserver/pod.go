@@ -1,0 +1,137 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+// serveEviction answers a request to end a pod. There are no disruption budgets here, so it is a delete.
+func (x *exchange) serveEviction(t registry.Target) error {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	eviction, err := x.readObject(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	if eviction.GetName() != t.Name {
+		return apierrors.BadRequest("name in URL does not match name in Eviction object")
+	}
+	options := api.DeleteOptions{DryRun: parameters.dryRun}
+	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
+		if options, err = optionsOf(wanted); err != nil {
+			return err
+		}
+		options.DryRun = options.DryRun || parameters.dryRun
+	}
+	t.Subresource = ""
+	if _, _, err := x.server.registry.Delete(x.r.Context(), t, options, registry.WriteOptions{DryRun: options.DryRun, User: x.user.Name}); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+func optionsOf(tree map[string]any) (api.DeleteOptions, error) {
+	data, err := json.Marshal(tree)
+	if err != nil {
+		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+	}
+	wire := &wireDeleteOptions{}
+	if err := json.Unmarshal(data, wire); err != nil {
+		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+	}
+	return wire.check()
+}
+
+func (x *exchange) sendSuccess(code int) {
+	x.sendDocument(code, encodeStatus(api.Status{Status: api.StatusSuccess, Code: code}))
+}
+
+// serveBinding assigns a pod to a node, as a scheduler does.
+func (x *exchange) serveBinding(t registry.Target) error {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	binding, err := x.readObject(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	if namespace := binding.GetNamespace(); namespace != "" && namespace != t.Namespace {
+		return apierrors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if binding.GetName() != t.Name {
+		return apierrors.BadRequest("name in URL does not match name in Binding object")
+	}
+	node := binding.NestedString("target", "name")
+	if node == "" {
+		return apierrors.Invalid("", "Binding", t.Name, []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "target.name"}})
+	}
+	t.Subresource = ""
+	if err := x.server.registry.Bind(x.r.Context(), t, node, x.writeOptions(parameters)); err != nil {
+		return err
+	}
+	x.sendSuccess(http.StatusCreated)
+	return nil
+}
+
+// serveLog answers with what a container could have written: there is none.
+func (x *exchange) serveLog(t registry.Target) error {
+	t.Subresource = ""
+	object, err := x.server.registry.Get(t, api.GetOptions{})
+	if err != nil {
+		return err
+	}
+	pod := object.Decode()
+	var names []string
+	containers, _ := pod.Nested("spec", "containers").([]any)
+	for _, container := range containers {
+		if fields, ok := container.(map[string]any); ok {
+			names = append(names, text(fields, "name"))
+		}
+	}
+	container, node := x.query.Get("container"), pod.NestedString("spec", "nodeName")
+	switch {
+	case container != "" && !slices.Contains(names, container):
+		return apierrors.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", container, t.Name))
+	case container == "" && len(names) > 1:
+		return apierrors.BadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: [%s]", t.Name, strings.Join(names, " ")))
+	case container == "" && len(names) == 1:
+		container = names[0]
+	}
+	if node == "" { // nobody could have written anything yet
+		x.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if !x.nodeExists(node) {
+		return apierrors.NotFound("", "pods", node) // so says the original
+	}
+	line := fmt.Sprintf("%s is played by the built-in kubelet: container %s runs no program and writes nothing else\n", t.Name, container)
+	x.send(http.StatusOK, "text/plain", []byte(line))
+	return nil
+}
+
+func (x *exchange) nodeExists(name string) bool {
+	nodes, ok := x.server.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "nodes"})
+	if !ok {
+		return false
+	}
+	_, err := x.server.registry.Get(registry.Target{Definition: nodes, Version: "v1", Name: name}, api.GetOptions{})
+	return err == nil
+}

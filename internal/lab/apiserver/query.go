@@ -1,0 +1,145 @@
+package apiserver
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/restclient/api"
+)
+
+// flag reads a truth value as the original does: absent, "false" and "0" are false, and everything else is true.
+func flag(query url.Values, name string) bool {
+	values, given := query[name]
+	if !given || len(values) == 0 {
+		return false
+	}
+	return values[0] != "0" && !strings.EqualFold(values[0], "false")
+}
+
+// number reads a whole number; nil if there is none.
+func number(query url.Values, name string) (*int64, error) {
+	values, given := query[name]
+	if !given || len(values) == 0 {
+		return nil, nil
+	}
+	value, err := strconv.ParseInt(values[0], 10, 64)
+	if err != nil {
+		return nil, apierrors.BadRequest(err.Error())
+	}
+	return &value, nil
+}
+
+// listOptions reads the query of a list, a watch or a delete of a collection.
+func listOptions(query url.Values) (api.ListOptions, error) {
+	o := api.ListOptions{
+		LabelSelector: query.Get("labelSelector"), FieldSelector: query.Get("fieldSelector"),
+		ResourceVersion:      query.Get("resourceVersion"),
+		ResourceVersionMatch: api.ResourceVersionMatch(query.Get("resourceVersionMatch")),
+		Continue:             query.Get("continue"),
+		AllowWatchBookmarks:  flag(query, "allowWatchBookmarks"),
+		SendInitialEvents:    flag(query, "sendInitialEvents"),
+	}
+	for name, field := range map[string]*int64{"limit": &o.Limit, "timeoutSeconds": &o.TimeoutSeconds} {
+		value, err := number(query, name)
+		if err != nil {
+			return api.ListOptions{}, err
+		}
+		if value != nil {
+			*field = *value
+		}
+	}
+	return o, nil
+}
+
+// checkTimeout looks at the parameter with which a client bounds a request. Requests take no time here, so it is enough that it can
+// be read.
+func checkTimeout(query url.Values) error {
+	text := query.Get("timeout")
+	if text == "" {
+		return nil
+	}
+	if _, err := time.ParseDuration(text); err != nil {
+		return apierrors.BadRequest("invalid timeout specified in the request URL - " + err.Error())
+	}
+	return nil
+}
+
+// fieldValidation says what happens to fields that a type does not have.
+type fieldValidation string
+
+const (
+	ignoreFields fieldValidation = "Ignore"
+	warnOfFields fieldValidation = "Warn"
+	strictFields fieldValidation = "Strict"
+)
+
+// writeParameters are the query of create, update and patch.
+type writeParameters struct {
+	dryRun     bool
+	validation fieldValidation
+	manager    string
+}
+
+// writeOptions reads the query of a write. kind is that of the options, for the refusal: "CreateOptions".
+func writeOptions(query url.Values, kind string) (writeParameters, error) {
+	p := writeParameters{
+		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
+	}
+	var wrong []apierrors.FieldError
+	var err *apierrors.FieldError
+	if p.dryRun, err = dryRun(query["dryRun"]); err != nil {
+		wrong = append(wrong, *err)
+	}
+	wrong = append(wrong, checkManager(p.manager)...)
+	switch p.validation {
+	case "":
+		p.validation = warnOfFields
+	case ignoreFields, warnOfFields, strictFields:
+	default:
+		wrong = append(wrong, apierrors.FieldError{
+			Type: apierrors.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
+			Detail: `supported values: "", "Ignore", "Strict", "Warn"`,
+		})
+	}
+	if len(wrong) > 0 {
+		return writeParameters{}, apierrors.Invalid("meta.k8s.io", kind, "", wrong)
+	}
+	return p, nil
+}
+
+// dryRun reads the stages that are to be left out, of which there is one choice: all of them that store something.
+func dryRun(values []string) (bool, *apierrors.FieldError) {
+	for _, value := range values {
+		if value != "All" {
+			return false, &apierrors.FieldError{
+				Type: apierrors.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
+			}
+		}
+	}
+	return len(values) > 0, nil
+}
+
+// longestManager is how long the name of a field manager may be.
+const longestManager = 128
+
+func checkManager(manager string) []apierrors.FieldError {
+	var wrong []apierrors.FieldError
+	if len(manager) > longestManager {
+		wrong = append(wrong, apierrors.FieldError{
+			Type: apierrors.FieldTooLong, Field: "fieldManager", Value: manager, Detail: "may not be more than 128 bytes",
+		})
+	}
+	for i, r := range manager {
+		if !strconv.IsPrint(r) {
+			wrong = append(wrong, apierrors.FieldError{
+				Type: apierrors.FieldInvalid, Field: "fieldManager", Value: manager,
+				Detail: "invalid character " + strconv.QuoteRune(r) + " (at position " + strconv.Itoa(i) + ")",
+			})
+			break
+		}
+	}
+	return wrong
+}

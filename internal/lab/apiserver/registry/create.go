@@ -1,0 +1,130 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// Create stores a new object. The tree belongs to the registry from now on. An object without a name gets one that begins
+// with its metadata.generateName.
+//
+// In this order: the namespace of the path is filled in, or a 400; the namespace exists (404) and is not being deleted (403);
+// the object is prepared and checked (422), admission is asked, and the name is not taken (409).
+func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
+	if err := t.sameNamespace(o); err != nil {
+		return nil, err
+	}
+	if o.GetName() == "" && o.NestedString("metadata", "generateName") == "" {
+		if err := r.mayCreate(t.named("Unknown")); err != nil {
+			return nil, err
+		}
+	}
+	generated := o.GetName() == "" && o.NestedString("metadata", "generateName") != ""
+	if !generated {
+		return r.create(ctx, t.named(o.GetName()), o, w)
+	}
+	base := o.NestedString("metadata", "generateName")
+	if err := r.mayCreate(t.named(base)); err != nil {
+		return nil, err // names are made up later
+	}
+	for attempt := 1; ; attempt++ {
+		one := o.DeepCopy()
+		name := generateName(base)
+		metadataOf(one)["name"] = name
+		created, err := r.create(ctx, t.named(name), one, w)
+		switch {
+		case err == nil || !api.IsAlreadyExists(err):
+			return created, err
+		case attempt == nameAttempts:
+			return nil, apierrors.GenerateNameConflict(t.Definition.Group, t.Definition.Plural, name)
+		}
+	}
+}
+
+// create stores an object under the name of the target.
+func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
+	if err := r.mayCreate(t); err != nil {
+		return nil, err
+	}
+	prepareCreate(t.Definition, o)
+	if err := t.invalid(checkCreate(t.Definition, o)); err != nil {
+		return nil, err
+	}
+	if err := r.admitted("create", t, w, o); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	version, _ := parseVersion(o.GetResourceVersion()) // what is no number is no version
+	draft := store.Draft{Object: o, Fields: t.Definition.FieldsOf(o)}
+	if w.DryRun { // which does not mind a version, and shows it
+		if current, taken := r.collection(t).Get(t.key()); taken {
+			return nil, t.alreadyExists(current)
+		}
+		preview, err := store.Preview(draft, version)
+		return preview, r.storeError(t, err)
+	}
+	if version != 0 {
+		return nil, apierrors.Unclassified("resourceVersion should not be set on objects to be created")
+	}
+	created, err := r.collection(t).Create(draft, r.guard(t))
+	if taken, ok := errors.AsType[*store.ExistsError](err); ok {
+		return nil, t.alreadyExists(taken.Current)
+	}
+	if err != nil {
+		return nil, r.storeError(t, err)
+	}
+	r.written(t, created)
+	return created, nil
+}
+
+// prepareCreate makes of what a client sent what is stored: the server's fields, defaults, and what the type wants.
+func prepareCreate(d *resources.Definition, o *api.Unstructured) {
+	metadata := metadataOf(o)
+	forget(metadata)
+	delete(metadata, "deletionTimestamp")
+	delete(metadata, "deletionGracePeriodSeconds")
+	metadata["uid"] = newUID()
+	metadata["creationTimestamp"] = timestamp(time.Now())
+	toStorage(d, o)
+	if d.Strategy.Default != nil {
+		d.Strategy.Default(o)
+	}
+	if d.Strategy.PrepareCreate != nil {
+		d.Strategy.PrepareCreate(o)
+	}
+}
+
+func checkCreate(d *resources.Definition, o *api.Unstructured) []apierrors.FieldError {
+	errs := resources.ObjectMetaValidation(d, o)
+	if d.Strategy.Validate != nil {
+		errs = append(errs, d.Strategy.Validate(o)...)
+	}
+	return errs
+}
+
+func toStorage(d *resources.Definition, o *api.Unstructured) {
+	if d.ToStorage != nil {
+		d.ToStorage(o)
+	}
+}
+
+// parseVersion reads a resource version of an object that is sent: 0 is none.
+func parseVersion(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	version, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, apierrors.Unclassified(err.Error())
+	}
+	return version, nil
+}

@@ -1,0 +1,230 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// FinalizerCustomResources holds a CustomResourceDefinition that is being deleted until none of its objects is left.
+const FinalizerCustomResources = "customresourcecleanup.apiextensions.k8s.io"
+
+func (r *Registry) customTarget(name string) Target {
+	return Target{Definition: r.customResources, Version: r.customResources.Version, Name: name}
+}
+
+// customPlace tells whether objects of a custom resource may be created: not while the resource is being removed.
+func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) (*store.Object, bool)) error {
+	d := t.Definition
+	crd, ok := get(r.customResources.Prefix, store.Key{Name: d.Qualified()})
+	switch {
+	case !ok:
+		return apierrors.ResourceNotFound()
+	case crd.Deleting:
+		return apierrors.Forbidden(d.Group, d.Plural, t.Name, "create not allowed while custom resource definition is terminating")
+	}
+	return nil
+}
+
+// syncCustom makes the catalog say what the store says of a CustomResourceDefinition, and tells the world that it does
+// (the conditions NamesAccepted and Established). With the definition the collection goes, and whoever watches it hears that.
+func (r *Registry) syncCustom(name string) {
+	r.syncing.Lock()
+	defer r.syncing.Unlock()
+	t := r.customTarget(name)
+	current, ok := r.collection(t).Get(t.key())
+	if !ok {
+		r.catalog.RemoveCustom(name)
+		r.store.Drop(resources.CustomPrefix(name))
+		r.acceptOthers(name)
+		return
+	}
+	r.accept(t, current.Decode())
+	r.acceptOthers(name)
+}
+
+// accept serves a custom resource, unless its names are taken.
+func (r *Registry) accept(t Target, crd *api.Unstructured) {
+	reason, message := r.namesConflict(crd)
+	if reason == "" {
+		if err := r.catalog.PutCustom(crd); err != nil {
+			reason, message = "NotServed", err.Error() // validation lets nothing through that cannot be served
+		}
+	}
+	r.amend(t, func(o *api.Unstructured) bool { return setNames(o, reason, message) })
+}
+
+// acceptOthers looks again at the definitions of the same group whose names were taken: perhaps they are free now.
+func (r *Registry) acceptOthers(name string) {
+	_, group, _ := strings.Cut(name, ".")
+	view, err := r.store.Collection(r.customResources.Prefix).View(0)
+	if err != nil {
+		return
+	}
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		if _, other, _ := strings.Cut(o.Key.Name, "."); other == group && o.Key.Name != name {
+			if crd := o.Decode(); refusedNames(crd) {
+				r.accept(r.customTarget(o.Key.Name), crd)
+			}
+		}
+		return true
+	})
+}
+
+// refusedNames tells whether the names of a definition were taken when it was looked at last.
+func refusedNames(crd *api.Unstructured) bool {
+	conditions, _ := crd.Nested("status", "conditions").([]any)
+	return slices.ContainsFunc(conditions, func(one any) bool {
+		condition, _ := one.(map[string]any)
+		return condition["type"] == "NamesAccepted" && condition["status"] == string(api.ConditionFalse)
+	})
+}
+
+// namesConflict looks for another resource of the group that has one of the names already: names are what kubectl and
+// owner references find a resource by.
+func (r *Registry) namesConflict(crd *api.Unstructured) (reason, message string) {
+	group, name := crd.NestedString("spec", "group"), crd.GetName()
+	for _, d := range r.catalog.All() {
+		if d.Group != group || d.Qualified() == name {
+			continue
+		}
+		taken := append([]string{d.Plural, d.Singular}, d.ShortNames...)
+		for _, one := range []struct {
+			reason string
+			taken  []string
+			names  []string
+		}{
+			{"SingularConflict", taken, []string{crd.NestedString("spec", "names", "singular")}},
+			{"ShortNamesConflict", taken, crd.NestedStringSlice("spec", "names", "shortNames")},
+			{"KindConflict", []string{d.Kind, d.ListKind}, []string{crd.NestedString("spec", "names", "kind")}},
+			{"ListKindConflict", []string{d.Kind, d.ListKind}, []string{crd.NestedString("spec", "names", "listKind")}},
+		} {
+			for _, wanted := range one.names {
+				if wanted != "" && slices.Contains(one.taken, wanted) {
+					reason, message = one.reason, fmt.Sprintf("%q is already in use", wanted)
+				}
+			}
+		}
+	}
+	return reason, message
+}
+
+// setNames writes what came of the names into the status.
+func setNames(crd *api.Unstructured, reason, message string) bool {
+	if reason != "" {
+		changed := setCondition(crd, "NamesAccepted", api.ConditionFalse, reason, message)
+		return setCondition(crd, "Established", api.ConditionFalse, "NotAccepted", "not all names are accepted") || changed
+	}
+	changed := setCondition(crd, "NamesAccepted", api.ConditionTrue, "NoConflicts", "no conflicts found")
+	changed = setCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted") || changed
+	names := crd.DeepCopy().Nested("spec", "names")
+	if fmt.Sprint(crd.Nested("status", "acceptedNames")) != fmt.Sprint(names) {
+		changed = crd.SetNested(names, "status", "acceptedNames") == nil || changed
+	}
+	return changed
+}
+
+// setCondition writes a condition if it says something new.
+func setCondition(o *api.Unstructured, kind string, status api.ConditionStatus, reason, message string) bool {
+	condition := map[string]any{"type": kind, "status": string(status), "lastTransitionTime": timestamp(time.Now())}
+	for field, text := range map[string]string{"reason": reason, "message": message} {
+		if text != "" {
+			condition[field] = text
+		}
+	}
+	conditions, _ := o.Nested("status", "conditions").([]any)
+	for i := range conditions {
+		old, _ := conditions[i].(map[string]any)
+		if old["type"] != kind {
+			continue
+		}
+		if old["status"] == condition["status"] {
+			if old["reason"] == condition["reason"] && old["message"] == condition["message"] {
+				return false
+			}
+			condition["lastTransitionTime"] = old["lastTransitionTime"]
+		}
+		conditions[i] = condition
+		return true
+	}
+	return o.SetNested(append(conditions, condition), "status", "conditions") == nil
+}
+
+// deleteCustom is the first DELETE of a CustomResourceDefinition: it is marked, and its objects are deleted. It goes when
+// the last of them has gone, which their finalizers may delay. marked=false: that was done before, go on as usual.
+func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
+	if err := r.holdsMeta(t, old, o.Preconditions); err != nil || old.Deleting {
+		return nil, false, true, err
+	}
+	next := old.Decode()
+	if err := r.admitted("delete", t, w, next); err != nil {
+		return nil, false, true, err
+	}
+	metadataOf(next)["deletionTimestamp"] = timestamp(time.Now())
+	setFinalizers(next, append(without(next.GetFinalizers(), FinalizerCustomResources), FinalizerCustomResources))
+	setCondition(next, "Terminating", api.ConditionTrue, "InstanceDeletionPending",
+		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
+	after, swapped, err = r.replace(t, old, next, w)
+	if err == nil && swapped && !w.DryRun {
+		r.trace.marked(t, after)
+		r.emptyCustom(ctx, t)
+	}
+	return after, true, swapped, err
+}
+
+// emptyCustom deletes all objects of a resource that is being removed.
+func (r *Registry) emptyCustom(ctx context.Context, t Target) {
+	r.amend(t, func(o *api.Unstructured) bool {
+		return setCondition(o, "Terminating", api.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+	})
+	crd, ok := r.collection(t).Get(t.key())
+	if !ok {
+		return
+	}
+	if d, err := resources.StoredAs(crd.Decode()); err == nil { // there are no objects without a version to store them in
+		all := Target{Definition: d, Version: d.Version}
+		// It cannot be refused: nobody is asked, and there are no preconditions. Should ctx end, a DELETE of the objects or of
+		// the definition goes on where this stopped.
+		_, _ = r.DeleteCollection(context.WithoutCancel(ctx), all, api.DeleteOptions{}, api.ListOptions{}, WriteOptions{internal: true})
+	}
+	r.finishCustom(ctx, t.Name)
+}
+
+// finishCustom lets a CustomResourceDefinition go that is being deleted and has no objects any more. It is asked after each
+// object that goes.
+func (r *Registry) finishCustom(ctx context.Context, name string) {
+	t := r.customTarget(name)
+	crd, ok := r.collection(t).Get(t.key())
+	if !ok || !crd.Deleting {
+		return
+	}
+	if left, err := r.store.Collection(resources.CustomPrefix(name)).View(0); err == nil && left.Len("") > 0 {
+		return
+	}
+	for {
+		old, ok := r.collection(t).Get(t.key())
+		if !ok || old.UID != crd.UID {
+			return
+		}
+		next := old.Decode()
+		setCondition(next, "Terminating", api.ConditionFalse, "InstanceDeletionCompleted", "removed all instances")
+		finalizers := without(next.GetFinalizers(), FinalizerCustomResources)
+		setFinalizers(next, finalizers)
+		var swapped bool
+		if len(finalizers) == 0 {
+			_, _, swapped, _ = r.remove(ctx, t, old, WriteOptions{internal: true})
+		} else {
+			_, swapped, _ = r.replace(t, old, next, WriteOptions{internal: true})
+		}
+		if swapped {
+			return
+		}
+	}
+}

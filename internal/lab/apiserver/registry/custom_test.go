@@ -1,0 +1,165 @@
+package registry_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+func (w *world) crd(name string) registry.Target {
+	return w.at("customresourcedefinitions.apiextensions.k8s.io", "", name)
+}
+
+// condition returns a condition as "status reason: message".
+func condition(o *api.Unstructured, kind string) string {
+	conditions, _ := o.Nested("status", "conditions").([]any)
+	for _, one := range conditions {
+		c, _ := one.(map[string]any)
+		if c["type"] == kind {
+			return fmt.Sprintf("%v %v: %v", c["status"], c["reason"], c["message"])
+		}
+	}
+	return ""
+}
+
+var cronTab = api.GroupVersionResource{Group: "stable.example.com", Version: "v1", Resource: "crontabs"}
+
+func TestACustomResourceIsServedAsSoonAsItIsDefined(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	o := w.get(w.crd("crontabs.stable.example.com"))
+	assert.Equal(t, "True NoConflicts: no conflicts found", condition(o, "NamesAccepted"))
+	assert.Equal(t, "True InitialNamesAccepted: the initial names have been accepted", condition(o, "Established"))
+	assert.Equal(t, "CronTab", o.NestedString("status", "acceptedNames", "kind"))
+	_, served := w.catalog.Lookup(cronTab)
+	assert.True(t, served)
+
+	tab := w.at("crontabs.stable.example.com", "default", "a")
+	w.make(tab, `{"metadata":{"name":"a"},"spec":{"n":1},"status":{"b":2}}`)
+	assert.Nil(t, w.get(tab).Nested("status"), "it has a status subresource")
+	version := fmt.Sprint(w.store.Version())
+	_, err := w.update(w.at("crontabs.stable.example.com", "default", "a", "status"),
+		`{"metadata":{"name":"a","resourceVersion":"`+version+`"},"spec":{"n":9},"status":{"b":2}}`)
+	require.NoError(t, err)
+	assert.Equal(t, int64(1), w.get(tab).NestedInt64("spec", "n"))
+	assert.Equal(t, int64(2), w.get(tab).NestedInt64("status", "b"))
+	_, err = w.update(tab, `{"metadata":{"name":"a"}}`)
+	refused(t, err, 422, `crontabs.stable.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
+	_, err = w.Create(ctx, w.at("crontabs.stable.example.com", "nope", ""), tree(`{"metadata":{"name":"x"}}`), none)
+	refused(t, err, 404, `namespaces "nope" not found`)
+	_, err = w.List(tab, api.ListOptions{FieldSelector: "foo=bar"})
+	refused(t, err, 400, "field label not supported: foo")
+}
+
+func TestADefinitionMayChange(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	_, err := w.Patch(ctx, w.crd("crontabs.stable.example.com"), func(o *api.Unstructured) (*api.Unstructured, error) {
+		return o, o.SetNested([]any{"ct", "cron"}, "spec", "names", "shortNames")
+	}, none)
+	require.NoError(t, err)
+	d, _ := w.catalog.Lookup(cronTab)
+	assert.Equal(t, []string{"ct", "cron"}, d.ShortNames)
+	assert.Equal(t, []string{"ct", "cron"}, w.get(w.crd("crontabs.stable.example.com")).NestedStringSlice("status", "acceptedNames", "shortNames"))
+}
+
+// Two resources of a group cannot have a name in common; the second one is not served.
+func TestNamesThatAreTakenAreNotAccepted(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	second := tree(crontabs)
+	require.NoError(t, second.SetNested("crontubs.stable.example.com", "metadata", "name"))
+	require.NoError(t, second.SetNested("crontubs", "spec", "names", "plural"))
+	_, err := w.Create(ctx, w.crd(""), second, none)
+	require.NoError(t, err)
+	o := w.get(w.crd("crontubs.stable.example.com"))
+	assert.Equal(t, `False ListKindConflict: "CronTabList" is already in use`, condition(o, "NamesAccepted"))
+	assert.Equal(t, "False NotAccepted: not all names are accepted", condition(o, "Established"))
+	_, served := w.catalog.Lookup(api.GroupVersionResource{Group: "stable.example.com", Version: "v1", Resource: "crontubs"})
+	assert.False(t, served)
+	after, gone := w.delete(w.crd("crontubs.stable.example.com"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, []string{registry.FinalizerCustomResources}, after.Decode().GetFinalizers())
+	assert.False(t, w.exists(w.crd("crontubs.stable.example.com")), "there is nothing of it")
+}
+
+func TestWithItsDefinitionAResourceGoes(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	tab := w.at("crontabs.stable.example.com", "default", "a")
+	watch := w.watch(w.at("crontabs.stable.example.com", "", ""), api.ListOptions{})
+	w.make(tab, `{"metadata":{"name":"a"}}`)
+	w.make(w.at("crontabs.stable.example.com", "default", ""), `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+
+	after, gone := w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, "True InstanceDeletionPending: CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+		condition(after.Decode(), "Terminating"))
+	o := w.get(w.crd("crontabs.stable.example.com"))
+	assert.Equal(t, "True InstanceDeletionInProgress: CustomResource deletion is in progress", condition(o, "Terminating"))
+	assert.False(t, w.exists(tab))
+	held := w.at("crontabs.stable.example.com", "default", "held")
+	assert.NotNil(t, w.get(held).GetDeletionTimestamp())
+	again, gone := w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	assert.False(t, gone, "the object with the finalizer holds it")
+	assert.NotNil(t, again)
+
+	for _, object := range []string{`{"metadata":{"name":"b"}}`, `{"metadata":{"generateName":"b"}}`} {
+		_, err := w.Create(ctx, w.at("crontabs.stable.example.com", "default", ""), tree(object), none)
+		assert.True(t, api.IsForbidden(err), "%v", err)
+		assert.Contains(t, err.Error(), "create not allowed while custom resource definition is terminating")
+	}
+
+	read(t, watch)
+	_, err := w.patch(held, `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")))
+	_, served := w.catalog.Lookup(cronTab)
+	assert.False(t, served)
+	assert.Equal(t, []string{fmt.Sprintf("DELETED held %d", w.store.Version()-2), registry.ErrEnded.Error()}, read(t, watch))
+
+	_, err = w.Create(ctx, tab, tree(`{"metadata":{"name":"a"}}`), none)
+	refused(t, err, 404, "the server could not find the requested resource")
+	w.makeCronTabs()
+	assert.Empty(t, w.list(tab, api.ListOptions{}).Items, "a later resource of the same name begins empty")
+}
+
+// Who takes the finalizer away by force loses the objects, and nobody is told.
+func TestADefinitionThatIsForcedOut(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	all := w.at("crontabs.stable.example.com", "default", "")
+	w.make(all, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	watch := w.watch(all, api.ListOptions{ResourceVersion: fmt.Sprint(w.store.Version())})
+	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	_, err := w.patch(w.crd("crontabs.stable.example.com"), `{"metadata":{"finalizers":["x.y/z"]}}`)
+	require.True(t, api.IsInvalid(err), "%v", err)
+	_, err = w.patch(w.crd("crontabs.stable.example.com"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "nothing holds the definition any more")
+	told := read(t, watch)
+	assert.Equal(t, registry.ErrEnded.Error(), told[len(told)-1])
+	assert.Len(t, told, 2, "%v", told)
+}
+
+func TestADefinitionMayHaveOtherFinalizers(t *testing.T) {
+	w := newWorld(t)
+	definition := tree(crontabs)
+	require.NoError(t, definition.SetNested([]any{"a.b/c"}, "metadata", "finalizers"))
+	_, err := w.Create(ctx, w.crd(""), definition, none)
+	require.NoError(t, err)
+	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	o := w.get(w.crd("crontabs.stable.example.com"))
+	assert.Equal(t, []string{"a.b/c"}, o.GetFinalizers())
+	assert.Equal(t, "False InstanceDeletionCompleted: removed all instances", condition(o, "Terminating"))
+	_, err = w.patch(w.crd("crontabs.stable.example.com"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")), "the last finalizer was what held it")
+	_, served := w.catalog.Lookup(cronTab)
+	assert.False(t, served)
+}

@@ -1,0 +1,331 @@
+package registry_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+func TestDeleteWithoutFinalizersIsFinal(t *testing.T) {
+	w := newWorld(t)
+	o := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+	last, gone := w.delete(w.cm("a"), api.DeleteOptions{GracePeriodSeconds: ptr(int64(5))})
+	assert.True(t, gone)
+	assert.Equal(t, o.UID, last.UID)
+	assert.Greater(t, last.Version, o.Version)
+	assert.False(t, w.exists(w.cm("a")))
+	_, _, err := w.Delete(ctx, w.cm("a"), api.DeleteOptions{}, none)
+	refused(t, err, 404, `configmaps "a" not found`)
+}
+
+func TestDryRunOfDeleteDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+	w.make(w.cm(""), `{"metadata":{"name":"f","finalizers":["a.b/c"]}}`)
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	before := w.store.Version()
+	for _, options := range []api.DeleteOptions{{DryRun: true}, {}} {
+		_, gone, err := w.Delete(ctx, w.cm("a"), options, registry.WriteOptions{DryRun: !options.DryRun})
+		require.NoError(t, err)
+		assert.True(t, gone, "it would be")
+	}
+	o, gone := w.delete(w.cm("f"), api.DeleteOptions{DryRun: true})
+	assert.False(t, gone)
+	assert.NotNil(t, o.Decode().GetDeletionTimestamp(), "the answer is the real one")
+	o, gone = w.delete(w.ns("n"), api.DeleteOptions{DryRun: true})
+	assert.False(t, gone)
+	assert.Equal(t, "Terminating", o.Decode().NestedString("status", "phase"))
+	assert.Equal(t, before, w.store.Version())
+	assert.Nil(t, w.get(w.cm("f")).GetDeletionTimestamp())
+}
+
+// The answers of a kube-apiserver 1.36 to the same preconditions and options.
+func TestDeleteRefuses(t *testing.T) {
+	w := newWorld(t)
+	o := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+	n := w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	w.makeCronTabs()
+	crd := w.at("customresourcedefinitions.apiextensions.k8s.io", "", "crontabs.stable.example.com")
+	crdUID := w.get(crd).GetUID()
+	for name, c := range map[string]struct {
+		target  registry.Target
+		options api.DeleteOptions
+		code    int
+		message string
+	}{
+		"another UID": {
+			w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
+			`Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (abc) does not match the UID in record (` + o.UID +
+				`). The object might have been deleted and then recreated`,
+		},
+		"another version": {
+			w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{ResourceVersion: ptr("5")}}, 409,
+			fmt.Sprintf(`Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (5) does not match the ResourceVersion in record (%d). `+
+				`The object might have been modified`, o.Version),
+		},
+		"another UID of a namespace": {
+			w.ns("n"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
+			`Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: abc, UID in object meta: ` + n.UID,
+		},
+		"another version of a namespace": {
+			w.ns("n"), api.DeleteOptions{Preconditions: &api.Preconditions{ResourceVersion: ptr("5")}}, 409,
+			fmt.Sprintf(`Operation cannot be fulfilled on namespaces "n": Precondition failed: ResourceVersion in precondition: 5, ResourceVersion in object meta: %d`, n.Version),
+		},
+		"another UID of a definition": {
+			crd, api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
+			`Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "crontabs.stable.example.com": ` +
+				`Precondition failed: UID in precondition: abc, UID in object meta: ` + crdUID,
+		},
+		"a policy that is none": {
+			w.cm("a"), api.DeleteOptions{PropagationPolicy: "Foo"}, 422,
+			`DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Foo": supported values: "Foreground", "Background", "Orphan", "nil"`,
+		},
+		"a namespace that every cluster needs": {w.ns("default"), api.DeleteOptions{}, 403, `namespaces "default" is forbidden: this namespace may not be deleted`},
+		"another":                              {w.ns("kube-system"), api.DeleteOptions{}, 403, `namespaces "kube-system" is forbidden: this namespace may not be deleted`},
+		"the last":                             {w.ns("kube-public"), api.DeleteOptions{}, 403, `namespaces "kube-public" is forbidden: this namespace may not be deleted`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := w.store.Version()
+			_, _, err := w.Delete(ctx, c.target, c.options, none)
+			refused(t, err, c.code, c.message)
+			assert.Equal(t, before, w.store.Version())
+		})
+	}
+	_, gone := w.delete(w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: &o.UID, ResourceVersion: ptr(fmt.Sprint(o.Version))}})
+	assert.True(t, gone, "preconditions that hold are no obstacle")
+	_, gone = w.delete(w.ns("kube-node-lease"), api.DeleteOptions{})
+	assert.False(t, gone, "this one may be deleted, in the real one as well")
+}
+
+func TestFinalizersHoldAnObject(t *testing.T) {
+	w := newWorld(t)
+	var marked, removed int
+	w.config.Trace = &registry.Trace{
+		Marked: func(registry.Target, *store.Object) { marked++ }, Removed: func(registry.Target, *store.Object) { removed++ },
+	}
+	w.Registry = registry.New(w.config)
+	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c","d.e/f"]}}`)
+	first, gone := w.delete(w.cm("a"), api.DeleteOptions{})
+	assert.False(t, gone)
+	o := first.Decode()
+	assert.NotNil(t, o.GetDeletionTimestamp())
+	assert.Equal(t, int64(0), o.Nested("metadata", "deletionGracePeriodSeconds"))
+
+	again, gone := w.delete(w.cm("a"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, first.Version, again.Version, "there is nothing to do")
+
+	_, err := w.patch(w.cm("a"), `{"metadata":{"finalizers":["a.b/c","x.y/z"]}}`)
+	status := refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, `+
+		`found new finalizers []string{"x.y/z"}`)
+	assert.Len(t, status.Status.Details.Causes, 2, "the real one says it twice")
+
+	after, err := w.patch(w.cm("a"), `{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null},"data":{"k":"v"}}`)
+	require.NoError(t, err)
+	assert.Equal(t, o.GetDeletionTimestamp(), after.GetDeletionTimestamp(), "a deletion is not taken back")
+
+	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":["d.e/f"]}}`)
+	require.NoError(t, err)
+	version := after.GetResourceVersion()
+	shown, err := w.Patch(ctx, w.cm("a"), merge(`{"metadata":{"finalizers":null}}`), dry)
+	require.NoError(t, err)
+	assert.Empty(t, shown.Decode().GetFinalizers())
+	assert.True(t, w.exists(w.cm("a")))
+	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.Equal(t, version, after.GetResourceVersion(), "the state without finalizers was never stored")
+	assert.Empty(t, after.GetFinalizers())
+	assert.False(t, w.exists(w.cm("a")))
+	assert.Equal(t, 1, marked)
+	assert.Equal(t, 1, removed)
+}
+
+func TestTheLastFinalizerMayGoByUpdateToo(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
+	_, err := w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.cm("a")), "it is not being deleted")
+	_, err = w.update(w.cm("a"), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
+	require.NoError(t, err)
+	w.delete(w.cm("a"), api.DeleteOptions{})
+	_, err = w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.cm("a")))
+}
+
+// The policy of the last DELETE is what the finalizers say.
+func TestPropagationIsAFinalizer(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
+	for _, c := range []struct {
+		policy api.DeletePropagation
+		want   []string
+	}{
+		{"", []string{"a.b/c"}},
+		{api.DeletePropagationForeground, []string{"a.b/c", "foregroundDeletion"}},
+		{"", []string{"a.b/c", "foregroundDeletion"}},
+		{api.DeletePropagationOrphan, []string{"a.b/c", "orphan"}},
+		{api.DeletePropagationBackground, []string{"a.b/c"}},
+	} {
+		o, gone := w.delete(w.cm("a"), api.DeleteOptions{PropagationPolicy: c.policy})
+		assert.False(t, gone)
+		assert.Equal(t, c.want, o.Decode().GetFinalizers(), "%s", c.policy)
+	}
+	w.make(w.cm(""), `{"metadata":{"name":"b"}}`)
+	o, gone := w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground})
+	assert.False(t, gone, "it waits for the collector")
+	assert.Equal(t, []string{registry.FinalizerForeground}, o.Decode().GetFinalizers())
+	_, gone = w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
+	assert.True(t, gone, "and then does not any more")
+
+	w.make(w.cm(""), `{"metadata":{"name":"c","finalizers":["orphan"]}}`)
+	o, gone = w.delete(w.cm("c"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, []string{registry.FinalizerOrphan}, o.Decode().GetFinalizers(), "what was set before is the default")
+}
+
+const pod = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":20,"containers":[{"name":"c","image":"i"}]}}`
+
+// The numbers are those of a kube-apiserver that was asked the same.
+func TestPodsEndInTheirOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.at("pods", "default", "p")
+		w.make(p, pod)
+		start := time.Now().UTC().Truncate(time.Second)
+		state := func() string {
+			o := w.get(p)
+			return fmt.Sprintf("in %v, grace %v, generation %v", o.GetDeletionTimestamp().Sub(start), o.Nested("metadata", "deletionGracePeriodSeconds"),
+				o.Nested("metadata", "generation"))
+		}
+		for _, c := range []struct {
+			asked *int64
+			want  string
+		}{
+			{nil, "in 20s, grace 20, generation 2"},
+			{nil, "in 20s, grace 20, generation 2"},
+			{ptr(int64(40)), "in 20s, grace 20, generation 2"},
+			{ptr(int64(5)), "in 5s, grace 5, generation 2"},
+			{ptr(int64(-7)), "in 1s, grace 1, generation 2"},
+		} {
+			_, gone := w.delete(p, api.DeleteOptions{GracePeriodSeconds: c.asked})
+			assert.False(t, gone)
+			assert.Equal(t, c.want, state())
+		}
+		watch, err := w.Watch(p, api.ListOptions{ResourceVersion: fmt.Sprint(w.store.Version())})
+		require.NoError(t, err)
+		last, gone := w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
+		assert.True(t, gone)
+		assert.Equal(t, int64(0), last.Decode().Nested("metadata", "deletionGracePeriodSeconds"))
+		assert.Equal(t, start, last.Decode().GetDeletionTimestamp().UTC())
+		events, err := watch.Next(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, []api.WatchEventType{api.WatchModified, api.WatchDeleted}, []api.WatchEventType{events[0].Type, events[1].Type},
+			"its time is set to nothing before it goes")
+	})
+}
+
+func TestPodsWithNobodyToEndThemGoAtOnce(t *testing.T) {
+	w := newWorld(t)
+	for name, o := range map[string]string{
+		"without a node": `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
+		"finished":       pod,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := w.at("pods", "default", "p")
+			w.make(p, o)
+			if name == "finished" {
+				_, err := w.patch(w.at("pods", "default", "p", "status"), `{"status":{"phase":"Succeeded"}}`)
+				require.NoError(t, err)
+			}
+			_, gone := w.delete(p, api.DeleteOptions{})
+			assert.True(t, gone)
+			assert.False(t, w.exists(p))
+		})
+	}
+}
+
+func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
+	w := newWorld(t)
+	p := w.at("pods", "default", "p")
+	w.make(p, `{"metadata":{"name":"p","finalizers":["a.b/c"]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+	_, gone := w.delete(p, api.DeleteOptions{})
+	assert.False(t, gone)
+	_, err := w.patch(p, `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(p), "its containers still have time")
+	_, gone = w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
+	assert.True(t, gone)
+
+	w.make(p, `{"metadata":{"name":"p","finalizers":["a.b/c"]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+	_, gone = w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
+	assert.False(t, gone)
+	_, err = w.patch(p, `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(p))
+}
+
+func TestDeleteCollection(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"x":%q}}}`, name, name))
+	}
+	held := w.make(w.cm(""), `{"metadata":{"name":"held","labels":{"x":"a"},"finalizers":["a.b/c"]}}`)
+	page, err := w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{LabelSelector: "x in (a,b)"}, none)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b", "held"}, namesOf(page))
+	assert.Equal(t, held.Version, page.Items[2].Version, "the answer is the list from before")
+	page, err = w.List(w.cm(""), api.ListOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"c", "held"}, namesOf(page))
+	assert.NotNil(t, w.get(w.cm("held")).GetDeletionTimestamp())
+
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, api.ListOptions{}, none)
+	assert.True(t, api.IsConflict(err), "%v", err)
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{ResourceVersion: "abc"}, none)
+	refused(t, err, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{FieldSelector: "foo"}, none)
+	refused(t, err, 400, "invalid selector: 'foo'; can't understand 'foo'")
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{}, none)
+	assert.True(t, api.IsInvalid(err), "%v", err)
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{}, dry)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.cm("c")))
+}
+
+// Somebody writes to an object between the moment a DELETE has looked at it and the moment it acts.
+func TestDeleteLooksAgainWhenSomebodyWasFaster(t *testing.T) {
+	for name, target := range map[string]func(*world) registry.Target{
+		"object":    func(w *world) registry.Target { return w.cm("a") },
+		"namespace": func(w *world) registry.Target { return w.ns("a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			raced := 0
+			var w *world
+			w = newWorld(t, func(c *registry.Config) {
+				c.Admit = func(a registry.Attributes) error {
+					if a.Verb == "delete" && raced == 0 {
+						_, err := w.patch(a.Target, `{"metadata":{"labels":{"x":"y"},"finalizers":["a.b/c"]}}`)
+						return err
+					}
+					return nil
+				}
+				c.Trace = &registry.Trace{Raced: func(registry.Target) { raced++ }}
+			})
+			w.make(target(w), `{"metadata":{"name":"a"}}`)
+			o, gone := w.delete(target(w), api.DeleteOptions{})
+			assert.False(t, gone, "it has a finalizer by now")
+			assert.Equal(t, []string{"a.b/c"}, o.Decode().GetFinalizers())
+			assert.Equal(t, 1, raced)
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package registry_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+func TestEveryClusterHasItsNamespaces(t *testing.T) {
+	w := newWorld(t)
+	page, err := w.List(w.ns(""), api.ListOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"default", "kube-node-lease", "kube-public", "kube-system"}, namesOf(page))
+	version := w.store.Version()
+	registry.New(w.config)
+	assert.Equal(t, version, w.store.Version(), "what is there is kept")
+}
+
+// The life of a namespace as the articles tell it. The states are those that a kube-apiserver went through.
+func TestTheLifeOfANamespace(t *testing.T) {
+	w := newWorld(t)
+	created := w.make(w.ns(""), `{"metadata":{"name":"n"},"spec":{"finalizers":["openshift.com/origin"]},"status":{"phase":"Terminating"}}`)
+	o := created.Decode()
+	assert.Equal(t, []string{"openshift.com/origin", "kubernetes"}, o.NestedStringSlice("spec", "finalizers"), "each namespace has this finalizer")
+	assert.Equal(t, "Active", o.NestedString("status", "phase"))
+
+	o, err := w.update(w.ns("n"), `{"metadata":{"name":"n","labels":{"a":"b"}},"spec":{"finalizers":[]},"status":{"phase":"Foo"}}`)
+	require.NoError(t, err)
+	assert.Len(t, o.NestedStringSlice("spec", "finalizers"), 2, "an update leaves the finalizers alone")
+	assert.Equal(t, "Active", o.NestedString("status", "phase"))
+	_, err = w.update(w.ns("n", "status"), `{"metadata":{"name":"n"},"status":{"phase":"Terminating"}}`)
+	refused(t, err, 422, "Namespace \"n\" is invalid: status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty")
+
+	w.make(w.at("configmaps", "n", ""), `{"metadata":{"name":"content"}}`)
+	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.False(t, gone)
+	o = after.Decode()
+	assert.NotNil(t, o.GetDeletionTimestamp())
+	assert.Nil(t, o.Nested("metadata", "deletionGracePeriodSeconds"), "only the timestamp says so")
+	assert.Equal(t, "Terminating", o.NestedString("status", "phase"))
+	again, gone := w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, after.Version, again.Version)
+
+	_, err = w.update(w.ns("n", "status"), `{"metadata":{"name":"n"},"status":{"phase":"Active"}}`)
+	refused(t, err, 422, "Namespace \"n\" is invalid: status.Phase: Invalid value: \"Active\": may only be 'Terminating' if `deletionTimestamp` is not empty")
+	_, err = w.Create(ctx, w.at("configmaps", "n", ""), tree(`{"metadata":{"generateName":"x"}}`), none)
+	assert.True(t, api.IsNamespaceTerminating(err), "%v", err)
+	_, _, err = w.Update(ctx, w.at("leases.coordination.k8s.io", "n", "new"), tree(`{"metadata":{"name":"new"}}`), none)
+	assert.True(t, api.IsNamespaceTerminating(err), "an update that would create is a creation: %v", err)
+	_, err = w.patch(w.at("configmaps", "n", "content"), `{"data":{"k":"v"}}`)
+	require.NoError(t, err, "what is there may be changed")
+
+	// The registry does not look whether the namespace is empty: that is what the finalizers are for.
+	o, err = w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":["openshift.com/origin"]}}`)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"openshift.com/origin"}, o.NestedStringSlice("spec", "finalizers"))
+	w.delete(w.at("configmaps", "n", "content"), api.DeleteOptions{})
+	assert.True(t, w.exists(w.ns("n")))
+	o, err = w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":[]}}`)
+	require.NoError(t, err)
+	assert.Empty(t, o.NestedStringSlice("spec", "finalizers"))
+	assert.False(t, w.exists(w.ns("n")), "with the last finalizer the namespace goes")
+}
+
+func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
+	w.delete(w.ns("n"), api.DeleteOptions{})
+	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n","finalizers":["a.b/c"]},"spec":{"finalizers":[]}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.ns("n")))
+	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "from here on it is an object like any other")
+	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.ns("n")))
+
+	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
+	w.delete(w.ns("n"), api.DeleteOptions{})
+	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.ns("n")), "the other way round as well")
+}
+
+// "It performs a final DELETE action to remove that Namespace from the storage" (the design document): needed if the
+// finalizers went before the deletion began.
+func TestTheFinalDelete(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":[]}}`)
+	require.NoError(t, err)
+	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, "Terminating", after.Decode().NestedString("status", "phase"))
+	assert.True(t, w.exists(w.ns("n")))
+	_, gone = w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.True(t, gone)
+}
+
+func TestPropagationOfANamespace(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
+	after, _ := w.delete(w.ns("n"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground})
+	assert.Equal(t, []string{"a.b/c", "foregroundDeletion"}, after.Decode().GetFinalizers())
+}
+
+func TestAdmissionMayDenyTheDeletionOfANamespace(t *testing.T) {
+	w := newWorld(t, func(c *registry.Config) {
+		c.Admit = func(a registry.Attributes) error {
+			if a.Verb == "delete" {
+				return assert.AnError
+			}
+			return nil
+		}
+	})
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	w.makeCronTabs()
+	for _, target := range []registry.Target{w.ns("n"), w.at("customresourcedefinitions.apiextensions.k8s.io", "", "crontabs.stable.example.com")} {
+		_, _, err := w.Delete(ctx, target, api.DeleteOptions{}, none)
+		require.ErrorIs(t, err, assert.AnError)
+		assert.Nil(t, w.get(target).GetDeletionTimestamp())
+	}
+}

@@ -1,0 +1,272 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+// objectModel is what a test remembers of an object.
+type objectModel struct {
+	uid        string
+	finalizers []string // of metadata
+	deleting   bool
+	own        []string // spec.finalizers of a namespace
+}
+
+// lifeModel is a second, much simpler, registry of namespaces and config maps.
+type lifeModel struct {
+	*world
+	namespaces map[string]*objectModel
+	content    map[string]*objectModel // by namespace/name
+}
+
+var (
+	someNamespaces = rapid.SampledFrom([]string{"n1", "n2", "n3"})
+	someNames      = rapid.SampledFrom([]string{"a", "b"})
+	someFinalizers = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x.y/1", "x.y/2"}), 0, 2, rapid.ID[string])
+	someOwn        = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"kubernetes", "o.p/q"}), 0, 2, rapid.ID[string])
+)
+
+func list(values []string) string {
+	text := "["
+	for i, value := range values {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf("%q", value)
+	}
+	return text + "]"
+}
+
+func (m *lifeModel) createNamespace(t *rapid.T) {
+	name, finalizers := someNamespaces.Draw(t, "namespace"), someFinalizers.Draw(t, "finalizers")
+	o, err := m.Create(ctx, m.ns(""), tree(fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":%s}}`, name, list(finalizers))), none)
+	if m.namespaces[name] != nil {
+		require.True(t, api.IsAlreadyExists(err), "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	m.namespaces[name] = &objectModel{uid: o.UID, finalizers: finalizers, own: []string{"kubernetes"}}
+}
+
+func (m *lifeModel) deleteNamespace(t *rapid.T) {
+	name := someNamespaces.Draw(t, "namespace")
+	n := m.namespaces[name]
+	_, gone, err := m.Delete(ctx, m.ns(name), api.DeleteOptions{}, none)
+	if n == nil {
+		require.True(t, api.IsNotFound(err), "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	free := n.deleting && len(n.own) == 0 && len(n.finalizers) == 0
+	require.Equal(t, free, gone)
+	n.deleting = true
+	if free {
+		delete(m.namespaces, name)
+	}
+}
+
+func (m *lifeModel) finalizeNamespace(t *rapid.T) {
+	name, own := someNamespaces.Draw(t, "namespace"), someOwn.Draw(t, "finalizers")
+	n := m.namespaces[name]
+	_, err := m.Patch(ctx, m.ns(name, "finalize"), func(o *api.Unstructured) (*api.Unstructured, error) {
+		values := []any{}
+		for _, one := range own {
+			values = append(values, one)
+		}
+		return o, o.SetNested(values, "spec", "finalizers")
+	}, none)
+	if n == nil {
+		require.True(t, api.IsNotFound(err), "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	n.own = own
+	m.release(name)
+}
+
+func (m *lifeModel) release(name string) {
+	if n := m.namespaces[name]; n.deleting && len(n.own) == 0 && len(n.finalizers) == 0 {
+		delete(m.namespaces, name)
+	}
+}
+
+func (m *lifeModel) refinalizeNamespace(t *rapid.T) {
+	name, finalizers := someNamespaces.Draw(t, "namespace"), someFinalizers.Draw(t, "finalizers")
+	n := m.namespaces[name]
+	_, err := m.patch(m.ns(name), fmt.Sprintf(`{"metadata":{"finalizers":%s}}`, list(finalizers)))
+	if m.refinalized(t, n, finalizers, err) {
+		m.release(name)
+	}
+}
+
+// refinalized checks the answer to a new list of finalizers: while an object is being deleted the list only shrinks.
+func (m *lifeModel) refinalized(t *rapid.T, o *objectModel, finalizers []string, err error) bool {
+	if o == nil {
+		require.True(t, api.IsNotFound(err), "%v", err)
+		return false
+	}
+	grows := slices.ContainsFunc(finalizers, func(one string) bool { return !slices.Contains(o.finalizers, one) })
+	if o.deleting && grows {
+		require.True(t, api.IsInvalid(err), "%v", err)
+		return false
+	}
+	require.NoError(t, err)
+	o.finalizers = finalizers
+	return true
+}
+
+func (m *lifeModel) createContent(t *rapid.T) {
+	namespace, name, finalizers := someNamespaces.Draw(t, "namespace"), someNames.Draw(t, "name"), someFinalizers.Draw(t, "finalizers")
+	o, err := m.Create(ctx, m.at("configmaps", namespace, ""), tree(fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":%s}}`, name, list(finalizers))), none)
+	switch n := m.namespaces[namespace]; {
+	case n == nil:
+		require.True(t, api.IsNotFound(err), "%v", err)
+	case n.deleting:
+		require.True(t, api.IsNamespaceTerminating(err), "%v", err)
+	case m.content[namespace+"/"+name] != nil:
+		require.True(t, api.IsAlreadyExists(err), "%v", err)
+	default:
+		require.NoError(t, err)
+		m.content[namespace+"/"+name] = &objectModel{uid: o.UID, finalizers: finalizers}
+	}
+}
+
+func (m *lifeModel) deleteContent(t *rapid.T) {
+	namespace, name := someNamespaces.Draw(t, "namespace"), someNames.Draw(t, "name")
+	key := namespace + "/" + name
+	o := m.content[key]
+	_, gone, err := m.Delete(ctx, m.at("configmaps", namespace, name), api.DeleteOptions{}, none)
+	if o == nil {
+		require.True(t, api.IsNotFound(err), "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, len(o.finalizers) == 0, gone)
+	if o.deleting = true; gone {
+		delete(m.content, key)
+	}
+}
+
+func (m *lifeModel) refinalizeContent(t *rapid.T) {
+	namespace, name, finalizers := someNamespaces.Draw(t, "namespace"), someNames.Draw(t, "name"), someFinalizers.Draw(t, "finalizers")
+	key := namespace + "/" + name
+	o := m.content[key]
+	_, err := m.patch(m.at("configmaps", namespace, name), fmt.Sprintf(`{"metadata":{"finalizers":%s}}`, list(finalizers)))
+	if m.namespaces[namespace] == nil { // whoever is left behind there can only be deleted
+		require.True(t, api.IsNotFound(err), "%v", err)
+		return
+	}
+	if m.refinalized(t, o, finalizers, err) && o.deleting && len(finalizers) == 0 {
+		delete(m.content, key)
+	}
+}
+
+// check compares everything. In particular: nothing has gone that a finalizer held, nothing is in a namespace that was not
+// created before the namespace was marked.
+func (m *lifeModel) check(t *rapid.T) {
+	compare := func(target registry.Target, want map[string]*objectModel, key func(namespace, name string) string) {
+		page, err := m.List(target, api.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+		require.NoError(t, err)
+		found := 0
+		for _, o := range page.Items {
+			expected := want[key(o.Key.Namespace, o.Key.Name)]
+			if expected == nil && slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, o.Key.Name) {
+				continue
+			}
+			require.NotNil(t, expected, "%v should be gone", o.Key)
+			found++
+			object := o.Decode()
+			assert.Equal(t, expected.uid, o.UID)
+			assert.Equal(t, expected.deleting, o.Deleting)
+			assert.ElementsMatch(t, expected.finalizers, object.GetFinalizers())
+			if expected.own != nil {
+				assert.ElementsMatch(t, expected.own, object.NestedStringSlice("spec", "finalizers"))
+				assert.Equal(t, expected.deleting, object.NestedString("status", "phase") == "Terminating")
+			}
+		}
+		require.Equal(t, len(want), found)
+	}
+	compare(m.ns(""), m.namespaces, func(_, name string) string { return name })
+	compare(m.at("configmaps", "", ""), m.content, func(namespace, name string) string { return namespace + "/" + name })
+}
+
+func TestQuickTheLifeOfNamespacesAndTheirContent(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &lifeModel{world: newWorld(t), namespaces: map[string]*objectModel{}, content: map[string]*objectModel{}}
+		rt.Repeat(map[string]func(*rapid.T){
+			"create namespace":     m.createNamespace,
+			"delete namespace":     m.deleteNamespace,
+			"finalize namespace":   m.finalizeNamespace,
+			"refinalize namespace": m.refinalizeNamespace,
+			"create content":       m.createContent,
+			"delete content":       m.deleteContent,
+			"refinalize content":   m.refinalizeContent,
+			"":                     m.check,
+		})
+	})
+}
+
+// Whatever a list with pages and selectors returns is what a watcher of the same selection has by then.
+func TestQuickWatchersHaveWhatListsShow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		selection := rapid.SampledFrom([]api.ListOptions{
+			{}, {LabelSelector: "l=1"}, {LabelSelector: "l"}, {FieldSelector: "metadata.name=a"}, {LabelSelector: "l!=1", FieldSelector: "metadata.name!=b"},
+		}).Draw(rt, "selection")
+		watch := w.watch(w.cm(""), selection)
+		names := rapid.SampledFrom([]string{"a", "b", "c", "d"})
+		for range rapid.IntRange(0, 30).Draw(rt, "writes") {
+			name, label := names.Draw(rt, "name"), rapid.SampledFrom([]string{`{}`, `{"l":"1"}`, `{"l":"2"}`}).Draw(rt, "labels")
+			switch rapid.IntRange(0, 2).Draw(rt, "verb") {
+			case 0:
+				_, _ = w.Create(ctx, w.cm(""), tree(fmt.Sprintf(`{"metadata":{"name":%q,"labels":%s}}`, name, label)), none)
+			case 1:
+				_, _ = w.update(w.cm(name), fmt.Sprintf(`{"metadata":{"name":%q,"labels":%s}}`, name, label))
+			case 2:
+				_, _, _ = w.Delete(ctx, w.cm(name), api.DeleteOptions{}, none)
+			}
+		}
+		have := map[string]uint64{}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		for {
+			events, err := watch.Next(ended)
+			if err != nil {
+				require.ErrorIs(rt, err, context.Canceled)
+				break
+			}
+			for _, e := range events {
+				_, had := have[e.Object.Key.Name]
+				assert.Equal(rt, e.Type != api.WatchAdded, had, "%v", e)
+				have[e.Object.Key.Name] = e.Version
+				if e.Type == api.WatchDeleted {
+					delete(have, e.Object.Key.Name)
+				}
+			}
+		}
+		listed := map[string]uint64{}
+		options := selection
+		options.Limit = rapid.Int64Range(1, 3).Draw(rt, "limit")
+		for {
+			page, err := w.List(w.cm(""), options)
+			require.NoError(rt, err)
+			for _, o := range page.Items {
+				listed[o.Key.Name] = o.Version
+			}
+			if options.Continue = page.Continue; page.Continue == "" {
+				break
+			}
+		}
+		assert.Equal(rt, listed, have)
+	})
+}

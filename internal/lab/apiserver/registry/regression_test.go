@@ -1,0 +1,124 @@
+package registry_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+// A definition may cease to serve a resource of which there are objects. They must go with it all the same, or a later
+// definition of the same name would find them again.
+func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	all := w.at("crontabs.stable.example.com", "default", "")
+	w.make(all, `{"metadata":{"name":"old"}}`)
+	w.make(all, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	old, held := w.at("crontabs.stable.example.com", "default", "old"), w.at("crontabs.stable.example.com", "default", "held")
+	_, err := w.Patch(ctx, w.crd("crontabs.stable.example.com"), func(o *api.Unstructured) (*api.Unstructured, error) {
+		version := o.Nested("spec", "versions").([]any)[0].(map[string]any)
+		version["served"] = false
+		return o, nil
+	}, none)
+	require.NoError(t, err)
+	_, served := w.catalog.Lookup(cronTab)
+	require.False(t, served)
+
+	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	assert.False(t, w.exists(old))
+	assert.True(t, w.exists(w.crd("crontabs.stable.example.com")), "it waits for the object with a finalizer")
+	_, err = w.patch(held, `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")))
+
+	w.makeCronTabs()
+	assert.Empty(t, w.list(all, api.ListOptions{}).Items)
+}
+
+// Names that become free are given to whoever waits for them.
+func TestNamesThatAreFreeAgainAreAccepted(t *testing.T) {
+	w := newWorld(t)
+	w.makeCronTabs()
+	other := strings.NewReplacer(`"plural":"crontabs"`, `"plural":"others"`, `"name":"crontabs.`, `"name":"others.`).Replace(crontabs)
+	w.make(w.crd(""), other)
+	accepted := func() string { return condition(w.get(w.crd("others.stable.example.com")), "NamesAccepted") }
+	assert.Contains(t, accepted(), "False ")
+	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	assert.Equal(t, "True NoConflicts: no conflicts found", accepted())
+	_, served := w.catalog.Lookup(api.GroupVersionResource{Group: "stable.example.com", Version: "v1", Resource: "others"})
+	assert.True(t, served)
+}
+
+// While an APIService changes, its group must be among those that do not answer at every moment: a namespace controller that
+// does not see it believes that nothing is left.
+func TestAnUnavailableGroupDoesNotBlink(t *testing.T) {
+	w := newWorld(t)
+	group := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
+	service := w.apiService("v1beta1.metrics.example.com")
+	w.make(w.apiService(""), `{"metadata":{"name":"v1beta1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1beta1",
+		"groupPriorityMinimum":100,"versionPriority":10,"service":{"name":"nope","namespace":"default"}}}`)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 500 {
+			_, err := w.Patch(ctx, service, merge(`{"metadata":{"annotations":{"i":"`+strings.Repeat("x", i%7)+`"}}}`), none)
+			assert.NoError(t, err)
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			if !w.catalog.Unavailable(group) {
+				<-done
+				require.Fail(t, "the group was gone for a moment")
+			}
+		}
+	}
+}
+
+// Between the question whether the namespace is open and the write there is time for it to close: admission webhooks take
+// theirs. What is asked again in the instant of the write decides.
+func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
+	var meanwhile func()
+	w := newWorld(t, func(c *registry.Config) {
+		c.Admit = func(a registry.Attributes) error {
+			if act := meanwhile; act != nil && a.Verb == "create" {
+				meanwhile = nil
+				act()
+			}
+			return nil
+		}
+	})
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	content := w.at("configmaps", "n", "")
+	meanwhile = func() { w.delete(w.ns("n"), api.DeleteOptions{}) }
+	_, err := w.Create(ctx, content, tree(`{"metadata":{"name":"a"}}`), none)
+	assert.True(t, api.IsNamespaceTerminating(err), "%v", err)
+
+	w.make(w.ns(""), `{"metadata":{"name":"m"}}`)
+	content.Namespace = "m"
+	meanwhile = func() {
+		w.delete(w.ns("m"), api.DeleteOptions{})
+		_, err := w.Patch(ctx, w.ns("m", "finalize"), func(o *api.Unstructured) (*api.Unstructured, error) {
+			return o, o.SetNested([]any{}, "spec", "finalizers")
+		}, none)
+		require.NoError(t, err)
+	}
+	_, err = w.Create(ctx, content, tree(`{"metadata":{"name":"a"}}`), none)
+	assert.True(t, api.IsNotFound(err), "%v", err)
+
+	w.makeCronTabs()
+	tabs := w.at("crontabs.stable.example.com", "default", "")
+	w.make(tabs, `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
+	meanwhile = func() { w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{}) }
+	_, err = w.Create(ctx, tabs, tree(`{"metadata":{"name":"late"}}`), none)
+	assert.True(t, api.IsForbidden(err), "%v", err)
+	assert.Len(t, w.list(content, api.ListOptions{}).Items, 0)
+}

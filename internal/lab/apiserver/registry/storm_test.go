@@ -1,0 +1,335 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// storm is everybody writing, listing, watching and forgetting at the same time.
+type storm struct {
+	*world
+	maps    registry.Target // config maps of all namespaces
+	done    chan struct{}   // closed when nothing is written any more
+	patched int             // how often the counter was counted up
+	mu      sync.Mutex      // guards patched
+}
+
+// busy is one write of many, of a random kind, to a random object. Whether it succeeds depends on the others.
+func (s *storm) busy(random *rand.Rand) {
+	t := s.maps
+	t.Namespace = []string{"default", "gone"}[random.IntN(2)]
+	t.Name = string(rune('a' + random.IntN(4)))
+	text := fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"l":"%d"}},"data":{"x":"%d"}}`, t.Name, random.IntN(3), random.Int())
+	var err error
+	switch random.IntN(7) {
+	case 0, 1:
+		_, err = s.Create(ctx, t, tree(text), none)
+	case 2:
+		_, _, err = s.Update(ctx, t, tree(text), none)
+	case 3:
+		_, err = s.Patch(ctx, t, merge(text), none)
+	case 4:
+		_, err = s.Patch(ctx, t, merge(`{"metadata":{"finalizers":["a.b/c"]}}`), none)
+	case 5:
+		_, _, err = s.Delete(ctx, t, api.DeleteOptions{}, none)
+	case 6:
+		_, err = s.Patch(ctx, t, merge(`{"metadata":{"finalizers":null}}`), none)
+	}
+	s.tolerable(err)
+	s.count()
+}
+
+// tolerable checks that a refusal is one of those that a race explains.
+func (s *storm) tolerable(err error) {
+	if err == nil || api.IsNotFound(err) || api.IsConflict(err) || api.IsAlreadyExists(err) || api.IsNamespaceTerminating(err) || api.IsInvalid(err) {
+		return
+	}
+	assert.NoError(s.t, err)
+}
+
+// count counts up an object's number by a patch, which is repeated on what others have written.
+func (s *storm) count() {
+	t := s.maps
+	t.Namespace, t.Name = "default", "counter"
+	_, err := s.Patch(ctx, t, func(o *api.Unstructured) (*api.Unstructured, error) {
+		return o, o.SetNested(fmt.Sprint(counted(o)+1), "data", "count")
+	}, none)
+	if err == nil {
+		s.mu.Lock()
+		s.patched++
+		s.mu.Unlock()
+	} else {
+		assert.True(s.t, api.IsConflict(err), "%v", err)
+	}
+}
+
+func counted(o *api.Unstructured) (n int) {
+	_, _ = fmt.Sscan(o.NestedString("data", "count"), &n)
+	return n
+}
+
+// controlNamespace makes a namespace and ends it as its controller does, again and again: mark it, empty it once, look that it is
+// empty, finalize. What is found empty must stay so.
+func (s *storm) controlNamespace(rounds int) {
+	namespace, finalize := s.ns("gone"), s.ns("gone", "finalize")
+	content := s.maps
+	content.Namespace = "gone"
+	for range rounds {
+		_, err := s.Create(ctx, s.ns(""), tree(`{"metadata":{"name":"gone"}}`), none)
+		if !assert.NoError(s.t, err) {
+			return
+		}
+		_, _, err = s.Delete(ctx, namespace, api.DeleteOptions{}, none)
+		assert.NoError(s.t, err)
+		for left := 1; left > 0; {
+			// A finalizer may hold something: the writers take it away, sooner or later, and here as well.
+			page, err := s.DeleteCollection(ctx, content, api.DeleteOptions{}, api.ListOptions{}, none)
+			assert.NoError(s.t, err)
+			for _, o := range page.Items {
+				t := content
+				t.Name = o.Key.Name
+				_, err := s.Patch(ctx, t, merge(`{"metadata":{"finalizers":null}}`), none)
+				s.tolerable(err)
+			}
+			rest, err := s.List(content, api.ListOptions{})
+			assert.NoError(s.t, err)
+			left = len(rest.Items)
+		}
+		_, err = s.Patch(ctx, finalize, func(o *api.Unstructured) (*api.Unstructured, error) {
+			return o, o.SetNested([]any{}, "spec", "finalizers")
+		}, none)
+		assert.NoError(s.t, err)
+		_, err = s.Get(namespace, api.GetOptions{})
+		assert.True(s.t, api.IsNotFound(err), "%v", err)
+		rest, err := s.List(content, api.ListOptions{})
+		assert.NoError(s.t, err)
+		assert.Empty(s.t, rest.Items, "objects in a namespace that does not exist")
+	}
+}
+
+// replica is what an informer would have: a list in pages, and then the changes.
+type replica struct {
+	storm     *storm
+	selection api.ListOptions
+	objects   map[store.Key]*store.Object
+	version   uint64
+	lists     int
+}
+
+// list begins again, in small pages.
+func (r *replica) list() (*registry.Watch, bool) {
+	options := r.selection
+	options.Limit = 2
+	r.objects, r.version = map[store.Key]*store.Object{}, 0
+	for {
+		page, err := r.storm.List(r.storm.maps, options)
+		if api.IsExpired(err) {
+			return nil, false
+		}
+		if !assert.NoError(r.storm.t, err) {
+			return nil, false
+		}
+		assert.True(r.storm.t, r.version == 0 || r.version == page.Version, "pages of different versions")
+		r.version = page.Version
+		for _, o := range page.Items {
+			assert.NotContains(r.storm.t, r.objects, o.Key, "an object on two pages")
+			assert.LessOrEqual(r.storm.t, o.Version, page.Version)
+			r.objects[o.Key] = o
+		}
+		if options.Continue = page.Continue; page.Continue == "" {
+			break
+		}
+	}
+	options = r.selection
+	options.ResourceVersion = fmt.Sprint(r.version)
+	watch, err := r.storm.Watch(r.storm.maps, options)
+	r.lists++
+	return watch, assert.NoError(r.storm.t, err)
+}
+
+// apply checks that an event says something that is true of what the replica has.
+func (r *replica) apply(e registry.Event) {
+	_, known := r.objects[e.Object.Key]
+	assert.Greater(r.storm.t, e.Version, r.version)
+	assert.Equal(r.storm.t, e.Type != api.WatchAdded, known, "%s of %v at %d", e.Type, e.Object.Key, e.Version)
+	assert.Equal(r.storm.t, e.Version, e.Object.Version)
+	r.version = e.Version
+	if e.Type == api.WatchDeleted {
+		delete(r.objects, e.Object.Key)
+	} else {
+		r.objects[e.Object.Key] = e.Object
+	}
+}
+
+// follow watches until nothing is written any more and everything has been read.
+func (r *replica) follow(ctx context.Context) {
+	watch, ok := r.list()
+	for {
+		for !ok {
+			watch, ok = r.list()
+		}
+		last := false
+		select {
+		case <-r.storm.done:
+			last = true
+		default:
+		}
+		events, err := watch.Next(ctx)
+		switch {
+		case api.IsExpired(err):
+			ok = false
+			continue
+		case err != nil && last:
+			return // ctx ends after done, and Next returns what there is before it looks at ctx
+		}
+		if err == nil {
+			for _, e := range events {
+				r.apply(e)
+			}
+		}
+	}
+}
+
+// Whatever many writers do, with namespaces that come and go under them and history that is forgotten: no write is lost, lists in
+// pages show one moment, watches tell every change of their selection and only those, and a namespace that was found empty while
+// it was ending has nothing in it.
+func TestStorm(t *testing.T) {
+	const writers, writes = 4, 400
+	s := &storm{world: newWorld(t), done: make(chan struct{})}
+	s.maps = s.at("configmaps", "", "")
+	s.make(s.cm(""), `{"metadata":{"name":"counter"},"data":{"count":"0"}}`)
+	watching, stop := context.WithCancel(t.Context())
+	defer stop()
+
+	var replicas []*replica
+	var reading, writing, forgetting sync.WaitGroup
+	for _, selection := range []api.ListOptions{
+		{}, {}, {LabelSelector: "l=1"}, {LabelSelector: "l!=1"}, {FieldSelector: "metadata.namespace=gone"}, {FieldSelector: "metadata.name=a", LabelSelector: "l in (0,2)"},
+	} {
+		r := &replica{storm: s, selection: selection}
+		replicas = append(replicas, r)
+		reading.Go(func() { r.follow(watching) })
+	}
+	for i := range writers {
+		random := rand.New(rand.NewPCG(uint64(i), rand.Uint64()))
+		writing.Go(func() {
+			for range writes {
+				s.busy(random)
+			}
+		})
+	}
+	writing.Go(func() { s.controlNamespace(30) })
+	forgetting.Go(func() {
+		for {
+			select {
+			case <-s.done:
+				return
+			default:
+				before := s.store.Version()
+				for s.store.Version() < before+200 && !isClosed(s.done) {
+					_, _ = s.Get(s.ns("default"), api.GetOptions{})
+				}
+				s.store.Compact()
+			}
+		}
+	})
+	writing.Wait()
+	close(s.done)
+	stop()
+	forgetting.Wait()
+	reading.Wait()
+
+	counter := s.maps
+	counter.Namespace, counter.Name = "default", "counter"
+	assert.Equal(t, s.patched, counted(s.get(counter)))
+	for _, r := range replicas {
+		page, err := s.List(s.maps, r.selection)
+		require.NoError(t, err)
+		want := map[store.Key]*store.Object{}
+		for _, o := range page.Items {
+			want[o.Key] = o
+		}
+		assert.True(t, maps.Equal(want, r.objects), "%+v: %d objects, the list has %d", r.selection, len(r.objects), len(want))
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Definitions of custom resources come and go while others create, delete and watch their objects: with the definition everything
+// goes, and every watch ends.
+func TestStormOfDefinitions(t *testing.T) {
+	const rounds, writers = 40, 3
+	w := newWorld(t)
+	done := make(chan struct{})
+	definition := w.crd("crontabs.stable.example.com")
+	var others sync.WaitGroup
+	for i := range writers {
+		random := rand.New(rand.NewPCG(uint64(i), rand.Uint64()))
+		others.Go(func() {
+			for !isClosed(done) {
+				d, served := w.catalog.Lookup(cronTab)
+				if !served {
+					continue
+				}
+				tab := registry.Target{Definition: d, Version: d.Version, Namespace: "default", Name: string(rune('a' + random.IntN(4)))}
+				if random.IntN(3) == 0 {
+					_, _, err := w.Delete(ctx, tab, api.DeleteOptions{}, none)
+					assert.True(t, err == nil || api.IsNotFound(err), "%v", err)
+					continue
+				}
+				_, err := w.Create(ctx, tab, tree(`{"metadata":{"name":"`+tab.Name+`"}}`), none)
+				assert.True(t, err == nil || api.IsNotFound(err) || api.IsAlreadyExists(err) || api.IsForbidden(err), "%v", err)
+			}
+		})
+	}
+	for range rounds {
+		created, err := w.Create(ctx, definition, tree(crontabs), none)
+		require.NoError(t, err)
+		d, served := w.catalog.Lookup(cronTab)
+		require.True(t, served)
+		tabs := registry.Target{Definition: d, Version: d.Version}
+		watch, err := w.Watch(tabs, api.ListOptions{ResourceVersion: fmt.Sprint(created.Version)})
+		require.NoError(t, err)
+		r := &replica{storm: &storm{world: w}, objects: map[store.Key]*store.Object{}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				events, err := watch.Next(t.Context())
+				if err != nil {
+					assert.ErrorIs(t, err, registry.ErrEnded)
+					return
+				}
+				for _, e := range events {
+					r.apply(e)
+				}
+			}
+		}()
+		_, _, err = w.Delete(ctx, definition, api.DeleteOptions{}, none)
+		require.NoError(t, err)
+		<-ended
+		assert.Empty(t, r.objects, "the watch has ended, and was not told of the end of these")
+		_, served = w.catalog.Lookup(cronTab)
+		assert.False(t, served)
+	}
+	close(done)
+	others.Wait()
+}

@@ -1,0 +1,255 @@
+package registry_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/restclient/api"
+)
+
+// read returns what a watch has to tell by now, one line an event.
+func read(t *testing.T, watch *registry.Watch) []string {
+	t.Helper()
+	lines := []string{}
+	for {
+		select {
+		case <-watch.Wait():
+		default:
+			return lines
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel() // what is pending is returned all the same, the rest is not waited for
+		events, err := watch.Next(ended)
+		if err != nil {
+			if err != context.Canceled {
+				lines = append(lines, err.Error())
+			}
+			return lines
+		}
+		for _, e := range events {
+			line := string(e.Type)
+			if e.Object != nil {
+				line += fmt.Sprintf(" %s %d", e.Object.Key.Name, e.Version)
+			}
+			if e.InitialEventsEnd {
+				line += " end"
+			}
+			lines = append(lines, line)
+		}
+	}
+}
+
+func (w *world) watch(t registry.Target, o api.ListOptions) *registry.Watch {
+	w.t.Helper()
+	watch, err := w.Watch(t, o)
+	require.NoError(w.t, err)
+	return watch
+}
+
+func TestWatchBegins(t *testing.T) {
+	w := newWorld(t)
+	base := w.store.Version()
+	w.makeSome(2)
+	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"other"}}`)
+	present := []string{fmt.Sprintf("ADDED c0 %d", base+1), fmt.Sprintf("ADDED c1 %d", base+2)}
+	for name, c := range map[string]struct {
+		options api.ListOptions
+		want    []string
+	}{
+		"without a version":    {api.ListOptions{}, present},
+		"at any version":       {api.ListOptions{ResourceVersion: "0"}, present},
+		"after a version":      {api.ListOptions{ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"now":                  {api.ListOptions{ResourceVersion: fmt.Sprint(base + 3)}, []string{}},
+		"after what is coming": {api.ListOptions{ResourceVersion: fmt.Sprint(base + 100)}, []string{}},
+		"with a list": {
+			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}, append(present, "BOOKMARK end"),
+		},
+		"with a list, without bookmarks": {
+			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: fmt.Sprint(base + 1)}, present,
+		},
+		"a page is not for watches":  {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"a limit is not for watches": {api.ListOptions{Limit: 1}, present},
+		"a selection":                {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, read(t, w.watch(w.cm(""), c.options)))
+		})
+	}
+}
+
+func TestWatchRefuses(t *testing.T) {
+	w := newWorld(t)
+	const badOptions = `ListOptions.meta.k8s.io "" is invalid: `
+	for name, c := range map[string]struct {
+		options api.ListOptions
+		code    int
+		message string
+	}{
+		"a version that is none": {api.ListOptions{ResourceVersion: "abc"}, 500, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
+		"a match":                {api.ListOptions{ResourceVersionMatch: "NotOlderThan"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"},
+		"another match": {
+			api.ListOptions{ResourceVersionMatch: "Exact"}, 422, badOptions + "[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless " +
+				`sendInitialEvents is provided, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+		},
+		"a list without a match": {
+			api.ListOptions{SendInitialEvents: true}, 422,
+			badOptions + "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+		},
+		"a list with another match": {
+			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: "Exact"}, 422,
+			badOptions + "[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, " +
+				`resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+		},
+		"a page":       {api.ListOptions{Continue: "abc"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"},
+		"a field":      {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		"half a label": {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.Watch(w.cm(""), c.options)
+			refused(t, err, c.code, c.message)
+		})
+	}
+}
+
+func TestWatchesWithoutABeginning(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(1)
+	for _, version := range []string{"", "0", fmt.Sprint(w.store.Version())} {
+		watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: version, AllowWatchBookmarks: true})
+		require.NoError(t, err)
+		assert.Empty(t, read(t, watch))
+	}
+	watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan})
+	require.NoError(t, err)
+	w.make(w.cm(""), `{"metadata":{"name":"next"}}`)
+	assert.Len(t, read(t, watch), 1)
+	_, err = w.WatchChanges(w.cm(""), api.ListOptions{})
+	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`)
+	_, err = w.WatchChanges(w.cm(""), api.ListOptions{LabelSelector: "a b"})
+	assert.True(t, api.IsBadRequest(err), "%v", err)
+}
+
+// The real server has answered 200 by the time it finds out: these are ERROR events.
+func TestWatchesThatCannotBegin(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(2)
+	version := w.store.Compact()
+	watch := w.watch(w.cm(""), api.ListOptions{ResourceVersion: "1"})
+	_, upToDate := watch.Progress()
+	assert.False(t, upToDate)
+	_, err := watch.Next(ctx)
+	refused(t, err, 410, fmt.Sprintf("too old resource version: 1 (%d)", version))
+	assert.True(t, api.IsExpired(err))
+
+	watch = w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: "99999"})
+	_, err = watch.Next(ctx)
+	refused(t, err, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", version))
+}
+
+func TestWatchTellsChanges(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(1)
+	watch := w.watch(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(w.store.Version())})
+	base := w.store.Version()
+	_, err := w.patch(w.cm("c0"), `{"data":{"k":"v"}}`)
+	require.NoError(t, err)
+	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"elsewhere"}}`)
+	w.delete(w.cm("c0"), api.DeleteOptions{})
+	assert.Equal(t, []string{fmt.Sprintf("MODIFIED c0 %d", base+1), fmt.Sprintf("DELETED c0 %d", base+3)}, read(t, watch))
+	w.make(w.ns(""), `{"metadata":{"name":"of-another-resource"}}`)
+	version, upToDate := watch.Progress()
+	assert.True(t, upToDate)
+	assert.Equal(t, base+4, version, "a bookmark may say that nothing has happened since")
+}
+
+// An object that leaves the selection is deleted, for this watcher; what it gets is the last state that it may see, with the
+// version of the change.
+func TestObjectsEnterAndLeaveASelection(t *testing.T) {
+	w := newWorld(t)
+	watch := w.watch(w.cm(""), api.ListOptions{LabelSelector: "app=web", ResourceVersion: fmt.Sprint(w.store.Version())})
+	base := w.store.Version()
+	w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"n":"1"}}`)
+	for _, patch := range []string{
+		`{"metadata":{"labels":{"app":"web"}},"data":{"n":"2"}}`,
+		`{"data":{"n":"3"}}`,
+		`{"metadata":{"labels":{"app":"db"}},"data":{"n":"4"}}`,
+		`{"data":{"n":"5"}}`,
+	} {
+		_, err := w.patch(w.cm("a"), patch)
+		require.NoError(t, err)
+	}
+	w.delete(w.cm("a"), api.DeleteOptions{})
+	events, err := watch.Next(ctx)
+	require.NoError(t, err)
+	require.Len(t, events, 3)
+	for i, want := range []struct {
+		kind    api.WatchEventType
+		version uint64
+		n       string
+	}{{api.WatchAdded, base + 2, "2"}, {api.WatchModified, base + 3, "3"}, {api.WatchDeleted, base + 4, "3"}} {
+		assert.Equal(t, want.kind, events[i].Type)
+		assert.Equal(t, want.version, events[i].Version)
+		assert.Equal(t, want.version, events[i].Object.Version)
+		assert.Equal(t, want.n, events[i].Object.Decode().NestedString("data", "n"))
+	}
+}
+
+func TestALongBeginningComesInParts(t *testing.T) {
+	w := newWorld(t)
+	for i := range 1200 {
+		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":"c%04d"}}`, i))
+	}
+	watch := w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
+	total, parts := 0, 0
+	for {
+		events, err := watch.Next(ctx)
+		require.NoError(t, err)
+		parts++
+		total += len(events)
+		if events[len(events)-1].InitialEventsEnd {
+			break
+		}
+		if parts == 1 {
+			w.delete(w.cm("c1100"), api.DeleteOptions{}) // told behind the list, which shows one version
+		}
+	}
+	assert.Equal(t, 1201, total)
+	assert.Equal(t, 3, parts)
+	events, err := watch.Next(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, api.WatchDeleted, events[0].Type)
+	assert.Equal(t, "c1100", events[0].Object.Key.Name)
+}
+
+func TestWatchersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		watch := w.watch(w.cm(""), api.ListOptions{FieldSelector: "metadata.name=b"})
+		waiting, cancel := context.WithCancel(ctx)
+		got := make(chan string, 3)
+		go func() {
+			for {
+				events, err := watch.Next(waiting)
+				if err != nil {
+					got <- err.Error()
+					return
+				}
+				got <- events[0].Object.Key.Name
+			}
+		}()
+		w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+		synctest.Wait()
+		assert.Empty(t, got, "this is not selected")
+		w.make(w.cm(""), `{"metadata":{"name":"b"}}`)
+		synctest.Wait()
+		assert.Equal(t, "b", <-got)
+		cancel()
+		assert.Equal(t, "context canceled", <-got)
+	})
+}

@@ -1,0 +1,150 @@
+package apiserver
+
+import (
+	"net/http"
+	"slices"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/discovery"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
+)
+
+// serveResource answers a request whose path is that of a resource: it finds the resource, and hands over to what serves the verb.
+func (x *exchange) serveResource() error {
+	gvr := api.GroupVersionResource{Group: x.info.Group, Version: x.info.Version, Resource: x.info.Resource}
+	if kind, namespaced, ok := discovery.IsReview(gvr); ok {
+		return x.serveReview(kind, namespaced)
+	}
+	def, ok := x.server.catalog.Lookup(gvr)
+	if !ok {
+		return x.serveUnknown(gvr.GroupVersion())
+	}
+	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
+		return x.misplaced(def)
+	}
+	if err := checkTimeout(x.query); err != nil {
+		return err
+	}
+	target := registry.Target{
+		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
+	}
+	if def.Namespaced {
+		target.Namespace = x.info.Namespace
+	}
+	switch {
+	case x.info.LegacyWatch && x.info.Verb != "watch" || x.info.Verb == "watch" && x.info.Subresource != "":
+		return methodNotAllowed()
+	case x.info.Subresource != "":
+		return x.serveSubresource(target)
+	case x.info.Name == "" || x.info.Verb == "watch":
+		return x.serveCollection(target)
+	}
+	return x.serveObject(target)
+}
+
+// serveUnknown answers for a resource that is not there. Which of the two answers it is depends on who serves the group in the
+// original: the core knows its versions, the router of custom resources knows only what there is.
+func (x *exchange) serveUnknown(gv api.GroupVersion) error {
+	documents := x.discovered()
+	_, known := documents.Group(gv.Group)
+	switch {
+	case documents.Stale(gv):
+		x.sendText(http.StatusServiceUnavailable, "service unavailable\n")
+		return nil
+	case gv.Group != "" && (!known || x.isCustomGroup(gv.Group)):
+		x.notFoundText()
+		return nil
+	}
+	return errNoSuchResource()
+}
+
+// isCustomGroup tells whether a group has nothing but custom resources.
+func (x *exchange) isCustomGroup(name string) bool {
+	for _, g := range x.server.catalog.Groups() {
+		if g.Name != name {
+			continue
+		}
+		for _, v := range g.Versions {
+			if slices.ContainsFunc(v.Definitions, func(d *resources.Definition) bool { return !d.Custom }) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// misplaced answers for a resource that is there, but not at this path.
+func (x *exchange) misplaced(def *resources.Definition) error {
+	if def.Custom {
+		x.notFoundText()
+		return nil
+	}
+	return errNoSuchResource()
+}
+
+func (x *exchange) serveCollection(t registry.Target) error {
+	if t.Definition.Namespaced && t.Namespace == "" && x.r.Method != http.MethodGet {
+		return methodNotAllowed()
+	}
+	switch {
+	case x.r.Method == http.MethodGet && x.info.Verb == "watch" && t.Definition.HasVerb("watch"):
+		return x.serveWatch(t)
+	case x.r.Method == http.MethodGet && x.info.Verb == "list" && t.Definition.HasVerb("list"):
+		return x.serveList(t)
+	case x.r.Method == http.MethodPost && t.Definition.HasVerb("create"):
+		return x.serveCreate(t)
+	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("deletecollection"):
+		return x.serveDeleteCollection(t)
+	}
+	return methodNotAllowed()
+}
+
+func (x *exchange) serveObject(t registry.Target) error {
+	switch {
+	case x.r.Method == http.MethodGet && t.Definition.HasVerb("get"):
+		return x.serveGet(t)
+	case x.r.Method == http.MethodPut && t.Definition.HasVerb("update"):
+		return x.serveUpdate(t)
+	case x.r.Method == http.MethodPatch && t.Definition.HasVerb("patch"):
+		return x.servePatch(t)
+	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("delete"):
+		return x.serveDelete(t)
+	}
+	return methodNotAllowed()
+}
+
+func (x *exchange) serveSubresource(t registry.Target) error {
+	subresources := discovery.Subresources(t.Definition)
+	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
+	switch {
+	case at < 0 && t.Definition.Custom:
+		return apierrors.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
+	case at < 0:
+		return errNoSuchResource()
+	case x.r.Method == http.MethodHead || !slices.Contains(subresources[at].Verbs, x.info.Verb):
+		return x.subresourceMethod(t)
+	}
+	switch t.Subresource {
+	case "scale":
+		return x.serveScale(t)
+	case "eviction":
+		return x.serveEviction(t)
+	case "binding":
+		return x.serveBinding(t)
+	case "log":
+		return x.serveLog(t)
+	case "token":
+		return x.serveToken(t)
+	}
+	return x.serveObject(t)
+}
+
+func (x *exchange) subresourceMethod(t registry.Target) error {
+	if t.Definition.Custom {
+		return apierrors.MethodNotSupported(t.Definition.Group, t.Definition.Plural, x.info.Verb)
+	}
+	return methodNotAllowed()
+}

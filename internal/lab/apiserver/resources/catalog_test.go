@@ -1,0 +1,291 @@
+package resources
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/selector"
+	"orrery/restclient/api"
+)
+
+const gadgetCRD = `{"metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+ "names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"],"categories":["all"]},
+ "versions":[
+  {"name":"v1beta1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}},
+  {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
+   "selectableFields":[{"jsonPath":".spec.color"},{"jsonPath":".spec.size"}],
+   "subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}},
+   "additionalPrinterColumns":[
+    {"name":"Color","type":"string","jsonPath":".spec.color"},
+    {"name":"Size","type":"integer","jsonPath":".spec.size"},
+    {"name":"Ratio","type":"number","jsonPath":".spec.ratio"},
+    {"name":"On","type":"boolean","jsonPath":".spec.on"},
+    {"name":"Ready","type":"string","jsonPath":".status.conditions[?(@.type==\"Ready\")].status"},
+    {"name":"Hosts","type":"string","jsonPath":".spec.hosts","priority":1,"description":"Where."},
+    {"name":"First","type":"string","jsonPath":".spec.hosts[0]"},
+    {"name":"All","type":"string","jsonPath":".spec.hosts[*]"},
+    {"name":"Map","type":"string","jsonPath":".spec.map"},
+    {"name":"Until","type":"date","jsonPath":".spec.until"},
+    {"name":"Wrong","type":"integer","jsonPath":".spec.color"},
+    {"name":"Text","type":"string","jsonPath":".spec.size"},
+    {"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}]},
+  {"name":"v2alpha1","served":false,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+
+func parse(t testing.TB, text string) *api.Unstructured {
+	t.Helper()
+	var o api.Unstructured
+	require.NoError(t, json.Unmarshal([]byte(text), &o), text)
+	return &o
+}
+
+func withGadgets(t testing.TB) *Catalog {
+	t.Helper()
+	c := NewCatalog()
+	require.NoError(t, c.PutCustom(parse(t, gadgetCRD)))
+	return c
+}
+
+func gadgets(t testing.TB, version string) *Definition {
+	t.Helper()
+	d, ok := withGadgets(t).Lookup(api.GroupVersionResource{Group: "example.com", Version: version, Resource: "gadgets"})
+	require.True(t, ok)
+	return d
+}
+
+func qualified(definitions []*Definition) []string {
+	var found []string
+	for _, d := range definitions {
+		found = append(found, d.Qualified())
+	}
+	return found
+}
+
+func TestCatalogOfBuiltInTypes(t *testing.T) {
+	c := NewCatalog()
+	assert.Equal(t, []string{
+		"configmaps", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "pods", "resourcequotas",
+		"secrets", "serviceaccounts", "services", "apiservices.apiregistration.k8s.io", "deployments.apps", "replicasets.apps",
+		"events.events.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io", "clusterroles.rbac.authorization.k8s.io",
+		"rolebindings.rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io",
+		"mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingadmissionpolicies.admissionregistration.k8s.io",
+		"validatingadmissionpolicybindings.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
+		"customresourcedefinitions.apiextensions.k8s.io", "leases.coordination.k8s.io",
+	}, qualified(c.All()))
+	for _, d := range c.All() {
+		found, ok := c.Lookup(d.Resource())
+		assert.True(t, ok)
+		assert.Same(t, d, found)
+		found, ok = c.ByKind(api.GroupVersionKind{Group: d.Group, Version: "v1", Kind: d.Kind})
+		assert.True(t, ok)
+		assert.Same(t, d, found)
+		assert.Equal(t, d.Kind+"List", d.ListKind)
+		assert.Contains(t, d.GroupKind(), d.Kind)
+		assert.True(t, d.HasVerb("watch"))
+		assert.NotNil(t, d.Strategy.Default)
+		if d.Strategy.Validate != nil {
+			assert.NotNil(t, d.Strategy.ValidateUpdate, "%s: what is checked at creation is checked at updates", d.Kind)
+		}
+	}
+	namespaces, _ := c.Lookup(api.NamespacesResource)
+	assert.False(t, namespaces.HasVerb("deletecollection"))
+	assert.Len(t, namespaces.VerbList(), 7)
+	assert.Equal(t, []Subresource{
+		{Name: "finalize", Kind: api.GroupVersionKind{Kind: "Namespace"}, Verbs: []string{"update"}},
+		{Name: "status", Kind: api.GroupVersionKind{Kind: "Namespace"}, Verbs: []string{"get", "patch", "update"}},
+	}, namespaces.Subresources())
+	pods, _ := c.Lookup(api.PodsResource)
+	assert.Len(t, pods.VerbList(), 8)
+	_, ok := c.Lookup(api.GroupVersionResource{Version: "v1", Resource: "gadgets"})
+	assert.False(t, ok)
+}
+
+func TestCustomResourcesComeAndGo(t *testing.T) {
+	c := withGadgets(t)
+	d, ok := c.ByKind(api.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"})
+	require.True(t, ok)
+	assert.Equal(t, []string{"v1", "v1beta1"}, d.Versions, "the preferred one first, those that are not served not at all")
+	assert.Equal(t, "gadget", d.Singular)
+	assert.Equal(t, "GadgetList", d.ListKind)
+	assert.Equal(t, "/registry/example.com/gadgets", d.Prefix)
+	assert.True(t, d.Custom && d.Namespaced && d.Status && d.Scale)
+	assert.Equal(t, "scale", d.Subresources()[0].Name)
+	beta := gadgets(t, "v1beta1")
+	assert.False(t, beta.Status || beta.Scale, "subresources are a matter of the version")
+	assert.Equal(t, d.Prefix, beta.Prefix, "the storage is not")
+	assert.Equal(t, "gadgets.example.com", c.All()[len(c.All())-1].Qualified())
+
+	c.PutUnavailable("metrics.example.com", "v1beta1")
+	c.PutUnavailable("metrics.example.com", "v1beta1")
+	c.PutUnavailable("example.com", "v2")
+	assert.True(t, c.Unavailable(api.GroupVersion{Group: "example.com", Version: "v2"}))
+	groups := c.Groups()
+	assert.Empty(t, groups[0].Name)
+	last := groups[len(groups)-2:]
+	assert.Equal(t, "example.com", last[0].Name)
+	var versions []string
+	for _, v := range last[0].Versions {
+		versions = append(versions, v.Version)
+		assert.Equal(t, v.Version == "v2", v.Unavailable)
+	}
+	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, versions)
+	assert.Equal(t, Group{Name: "metrics.example.com", Versions: []GroupVersion{{Version: "v1beta1", Unavailable: true}}}, last[1])
+
+	c.RemoveUnavailable("metrics.example.com", "v1beta1")
+	c.RemoveUnavailable("example.com", "v2")
+	c.RemoveCustom("gadgets.example.com")
+	c.RemoveCustom("gadgets.example.com")
+	assert.Equal(t, NewCatalog().Groups()[1].Name, c.Groups()[1].Name)
+	assert.Len(t, c.Groups(), len(NewCatalog().Groups()))
+	_, ok = c.Lookup(d.Resource())
+	assert.False(t, ok)
+}
+
+func TestDefinitionsThatCannotBeServed(t *testing.T) {
+	c := NewCatalog()
+	for _, text := range []string{
+		`{"metadata":{"name":"x"},"spec":{"names":{},"versions":[{"name":"v1","served":true}]}}`,
+		`{"metadata":{"name":"x"},"spec":{"group":"g.x","names":{"plural":"xs","kind":"X"},"versions":[{"name":"v1","served":true,"additionalPrinterColumns":[{"name":"a","jsonPath":"["}]}]}}`,
+	} {
+		assert.Error(t, c.PutCustom(parse(t, text)), text)
+	}
+	assert.NoError(t, c.PutCustom(parse(t, `{"metadata":{"name":"x"}}`)), "one that serves nothing adds nothing")
+	assert.Len(t, c.All(), len(NewCatalog().All()))
+}
+
+func TestVersionsByPreference(t *testing.T) {
+	order := []string{"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"}
+	for i, a := range order {
+		for j, b := range order {
+			assert.Equal(t, sign(i-j), sign(compareVersions(a, b)), "%s and %s", a, b)
+		}
+	}
+}
+
+func sign(n int) int { return min(max(n, -1), 1) }
+
+// What kube-apiserver showed of three objects of this definition.
+func TestCustomTable(t *testing.T) {
+	d := gadgets(t, "v1")
+	now := time.Date(2026, 11, 21, 7, 39, 7, 0, time.UTC)
+	for text, want := range map[string][]any{
+		`{"metadata":{"name":"a","creationTimestamp":"2026-11-21T07:39:06Z"},"spec":{"color":"red","size":3,"ratio":0.5,"on":true,"hosts":["x","y"],"map":{"b":1,"a":"c"},"until":"2026-01-01T00:00:00Z"},
+		  "status":{"conditions":[{"type":"Other","status":"No"},{"type":"Ready","status":"True"}]}}`: {"a", "red", int64(3), 0.5, true, "True", `["x","y"]`, "x", "x", `{"a":"c","b":1}`, "324d", nil, "3", "1s"},
+		`{"metadata":{"name":"b","creationTimestamp":"2026-11-21T07:39:06Z"}}`:                                                                  {"b", nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, "1s"},
+		`{"metadata":{"name":"c","creationTimestamp":"2026-11-21T07:39:06Z"},"spec":{"ratio":3,"on":"yes","hosts":"x","map":5,"until":"soon"}}`: {"c", nil, nil, int64(3), nil, nil, "x", nil, nil, "5", "<invalid>", nil, nil, "1s"},
+	} {
+		table := tableOf(t, d, stored(t, d, parse(t, text)), TableOptions{Now: now})
+		rows := items(table.Object, "rows")
+		assert.Equal(t, want, rows[0]["cells"])
+		columns := items(table.Object, "columnDefinitions")
+		assert.Equal(t, "The value at .spec.color.", columns[1]["description"])
+		assert.Equal(t, tree{"name": "Hosts", "type": "string", "format": "", "description": "Where.", "priority": int64(1)}, columns[6])
+	}
+	beta := gadgets(t, "v1beta1")
+	require.Len(t, beta.Columns, 2)
+	assert.Equal(t, "date", beta.Columns[1].Type)
+	assert.Equal(t, "<unknown>", typedCell("date", "", now))
+	assert.Equal(t, int64(2), typedCell("integer", 2.7, now))
+	assert.Empty(t, printed(nil))
+	assert.Equal(t, "1.5", printed(1.5))
+}
+
+func TestScale(t *testing.T) {
+	d := gadgets(t, "v1")
+	o := parse(t, `{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`)
+	assert.Equal(t, parse(t, `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"},
+		"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`), d.ScaleOf(o))
+	table := tableOf(t, Scales(), stored(t, Scales(), d.ScaleOf(o)), TableOptions{})
+	cells, _ := items(table.Object, "rows")[0]["cells"].([]any)
+	assert.Equal(t, []any{"a", int64(2), int64(7), "<unknown>"}, cells)
+	require.NoError(t, d.SetScale(o, parse(t, `{"spec":{"replicas":5}}`)))
+	assert.EqualValues(t, 5, o.NestedInt64("spec", "replicas"))
+	assert.Error(t, d.SetScale(parse(t, `{"spec":7}`), parse(t, `{}`)))
+
+	deployments, _ := NewCatalog().Lookup(api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
+	scale := deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"Exists"}]}}}`))
+	assert.Equal(t, "a=b,c", scale.NestedString("status", "selector"))
+	assert.NotContains(t, scale.Nested("spec"), "replicas", "upstream leaves a zero out here")
+	assert.Empty(t, deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchExpressions":[{}]}}}`)).Nested("status", "selector"))
+	plain := &Definition{scale: &scalePaths{replicas: []string{"r"}, status: []string{"s"}}}
+	assert.Nil(t, plain.ScaleOf(parse(t, `{}`)).Nested("status", "selector"))
+}
+
+func TestCustomStrategy(t *testing.T) {
+	s := gadgets(t, "v1").Strategy
+	o := parse(t, `{"metadata":{},"spec":{"a":1},"status":{"x":1}}`)
+	s.PrepareCreate(o)
+	assert.Equal(t, parse(t, `{"metadata":{"generation":1},"spec":{"a":1}}`), o)
+	old := parse(t, `{"metadata":{"generation":1,"labels":{"a":"b"}},"spec":{"a":1},"status":{"x":1}}`)
+	step := func(text string, hook func(o, old *api.Unstructured)) *api.Unstructured {
+		o := parse(t, text)
+		hook(o, old)
+		return o
+	}
+	assert.Equal(t, parse(t, `{"metadata":{"generation":1},"spec":{"a":1},"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":1},"status":{"x":2}}`, s.PrepareUpdate))
+	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":2},"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":2}}`, s.PrepareUpdate))
+	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":1},"extra":1,"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":1},"extra":1}`, s.PrepareUpdate))
+	assert.Equal(t, parse(t, `{"metadata":{"generation":1,"labels":{"a":"b"}},"spec":{"a":1},"status":{"x":2}}`),
+		step(`{"metadata":{"labels":{"c":"d"}},"spec":{"a":2},"extra":1,"status":{"x":2}}`, s.PrepareStatus))
+
+	s = gadgets(t, "v1beta1").Strategy
+	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":1},"status":{"x":2}}`), step(`{"metadata":{},"spec":{"a":1},"status":{"x":2}}`, s.PrepareUpdate),
+		"a status without a subresource is like any other field")
+	assert.Nil(t, s.PrepareStatus)
+}
+
+func TestFieldSelectors(t *testing.T) {
+	c := withGadgets(t)
+	for _, q := range []struct{ group, version, resource, field, want, message string }{
+		{"", "v1", "configmaps", "metadata.name", "metadata.name", ""},
+		{"", "v1", "configmaps", "metadata.namespace", "metadata.namespace", ""},
+		{"", "v1", "configmaps", "data", "", `"data" is not a known field selector: only "metadata.name", "metadata.namespace"`},
+		{"", "v1", "pods", "spec.nodeName", "spec.nodeName", ""},
+		{"", "v1", "pods", "spec", "", "field label not supported: spec"},
+		{"", "v1", "namespaces", "metadata.namespace", "", "field label not supported: metadata.namespace"},
+		{"rbac.authorization.k8s.io", "v1", "clusterroles", "metadata.namespace", "metadata.namespace", ""},
+		{"", "v1", "events", "involvedObject.name", "involvedObject.name", ""},
+		{"events.k8s.io", "v1", "events", "regarding.name", "involvedObject.name", ""},
+		{"events.k8s.io", "v1", "events", "involvedObject.name", "", "field label not supported: involvedObject.name"},
+		{"example.com", "v1", "gadgets", "spec.color", "spec.color", ""},
+		{"example.com", "v1beta1", "gadgets", "spec.color", "", "field label not supported: spec.color"},
+	} {
+		d, ok := c.Lookup(api.GroupVersionResource{Group: q.group, Version: q.version, Resource: q.resource})
+		require.True(t, ok, q.resource)
+		parsed, err := selector.ParseFields(q.field + "=x")
+		require.NoError(t, err)
+		fields, err := d.FieldSelector(parsed)
+		if q.message != "" {
+			assert.EqualError(t, err, q.message)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, q.want+"=x", fields.String())
+	}
+}
+
+// Every field that clients may select by is one that Fields fills in, and nothing in a document makes that fail.
+func TestSelectableFieldsAreThere(t *testing.T) {
+	for _, d := range NewCatalog().All() {
+		if len(d.Selectable) == 0 {
+			assert.Nil(t, d.FieldsOf(&api.Unstructured{}))
+			continue
+		}
+		fields := d.FieldsOf(&api.Unstructured{})
+		for _, name := range d.Selectable {
+			if stored, ok := d.renamed[name]; ok {
+				name = stored
+			}
+			assert.Contains(t, fields, name, d.Kind)
+		}
+	}
+	pods, _ := NewCatalog().Lookup(api.PodsResource)
+	fields := pods.FieldsOf(parse(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"a"},{"ip":"b"}]}}`))
+	assert.Equal(t, "a,b", fields["status.podIPs"])
+	assert.Equal(t, "true", fields["spec.hostNetwork"])
+	gadget := gadgets(t, "v1").FieldsOf(parse(t, `{"spec":{"size":3}}`))
+	assert.Equal(t, map[string]string{"spec.size": "3"}, gadget)
+}

@@ -1,0 +1,143 @@
+package resources
+
+import (
+	"slices"
+
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+// Definition describes a resource. It is immutable after a [Catalog] has it.
+type Definition struct {
+	// Group is the API group, "" for the core group.
+	Group string
+	// Versions are the served versions, the preferred one first. They share one storage.
+	Versions []string
+	// Version is the one of Versions that this definition describes: the versions of a custom resource may differ in
+	// subresources, columns and selectable fields, and [Catalog.Lookup] returns the definition of the version that was
+	// asked for. For built-in types it is the only one.
+	Version string
+
+	Plural, Singular, Kind, ListKind string
+	ShortNames, Categories           []string
+
+	// Namespaced tells whether objects live in namespaces.
+	Namespaced bool
+	// Custom marks resources that come from a CustomResourceDefinition.
+	Custom bool
+	// Prefix is where the objects are in the store: "/registry/configmaps". Resources that are the same objects in two
+	// groups (events) have the same prefix.
+	Prefix string
+	// Verbs are the verbs of the resource itself, sorted; nil means all eight.
+	Verbs []string
+
+	// Status, Finalize and Scale tell which subresources there are.
+	Status, Finalize, Scale bool
+
+	// Columns are those of the table; nil means name and age.
+	Columns []Column
+	// Selectable are the field selectors beyond metadata.name and metadata.namespace.
+	Selectable []string
+	// Fields returns the values of Selectable, for [store.Draft]; nil if there are none.
+	Fields func(o *api.Unstructured) map[string]string
+
+	// ToStorage and FromStorage translate between this group's form of an object and the stored one, in place. Both
+	// are nil where the forms are the same, which is everywhere but in events.k8s.io, where events have other field
+	// names than in the core group.
+	ToStorage, FromStorage func(o *api.Unstructured)
+
+	// Type describes the documents, for fields that they do not have and values that do not fit.
+	Type *schema.Type
+	// Schema is the openAPIV3Schema of a custom resource, for the OpenAPI documents; nil if there is none. Read only.
+	Schema map[string]any
+
+	// Strategy is what happens on writes.
+	Strategy Strategy
+
+	// renamed gives some of Selectable the name that they have in Fields.
+	renamed map[string]string
+	// scale finds the fields that the scale subresource is made of.
+	scale *scalePaths
+}
+
+var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+// VerbList returns the verbs of the resource, sorted, as discovery lists them.
+func (d *Definition) VerbList() []string {
+	if d.Verbs == nil {
+		return slices.Clone(allVerbs)
+	}
+	return slices.Clone(d.Verbs)
+}
+
+// HasVerb tells whether the resource has the verb.
+func (d *Definition) HasVerb(verb string) bool {
+	if d.Verbs == nil {
+		return slices.Contains(allVerbs, verb)
+	}
+	return slices.Contains(d.Verbs, verb)
+}
+
+// Subresource is a part of an object, or a view on it, with an address of its own.
+type Subresource struct {
+	// Name is the last element of the address: "status".
+	Name string
+	// Kind is what it answers with. Group and version are empty if they are those of the resource.
+	Kind api.GroupVersionKind
+	// Verbs are sorted.
+	Verbs []string
+}
+
+// Subresources returns the subresources, sorted by name, as discovery lists them.
+func (d *Definition) Subresources() []Subresource {
+	var found []Subresource
+	if d.Finalize {
+		found = append(found, Subresource{Name: "finalize", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: []string{"update"}})
+	}
+	readAndWrite := []string{"get", "patch", "update"}
+	if d.Scale {
+		found = append(found, Subresource{Name: "scale", Kind: api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Verbs: readAndWrite})
+	}
+	if d.Status {
+		found = append(found, Subresource{Name: "status", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: readAndWrite})
+	}
+	return found
+}
+
+// Resource returns the name of the resource at its version.
+func (d *Definition) Resource() api.GroupVersionResource {
+	return api.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: d.Plural}
+}
+
+// GroupKind returns "kind.group", or the kind alone for the core group, as error messages name a type.
+func (d *Definition) GroupKind() string {
+	if d.Group == "" {
+		return d.Kind
+	}
+	return d.Kind + "." + d.Group
+}
+
+// InvalidGroup is the group under which messages about mistakes in an object name the type: that of the stored form.
+func (d *Definition) InvalidGroup() string {
+	if d.ToStorage != nil {
+		return ""
+	}
+	return d.Group
+}
+
+// Qualified returns "plural.group", or the plural alone for the core group: the name of a CustomResourceDefinition,
+// and how error messages name a resource.
+func (d *Definition) Qualified() string {
+	if d.Group == "" {
+		return d.Plural
+	}
+	return d.Plural + "." + d.Group
+}
+
+// FieldsOf returns what field selectors see of an object beyond its name and namespace; nil for most types.
+func (d *Definition) FieldsOf(o *api.Unstructured) map[string]string {
+	if d.Fields == nil {
+		return nil
+	}
+	return d.Fields(o)
+}

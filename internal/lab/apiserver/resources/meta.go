@@ -1,0 +1,190 @@
+package resources
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
+	"orrery/restclient/api"
+)
+
+// maxAnnotations is the limit of all annotations of an object together, in bytes.
+const maxAnnotations = 256 << 10
+
+// ObjectMetaValidation says what is wrong with the metadata of an object of the type, whatever its kind: name, labels,
+// annotations, finalizers, owner references.
+func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	rule := d.Strategy.ValidateName
+	if rule == nil {
+		rule = subdomainName
+	}
+	metadata := child(o.Object, "metadata")
+	if prefix := text(metadata, "generateName"); prefix != "" {
+		m.names("metadata.generateName", prefix, rule(prefix, true))
+	}
+	if name := text(metadata, "name"); name == "" {
+		m.required("metadata.name", "name or generateName is required")
+	} else {
+		m.names("metadata.name", name, rule(name, false))
+	}
+	switch namespace := text(metadata, "namespace"); {
+	case d.Namespaced && namespace == "":
+		m.required("metadata.namespace", "")
+	case d.Namespaced:
+		m.names("metadata.namespace", namespace, names.Label(namespace))
+	case namespace != "":
+		m.forbidden("metadata.namespace", "not allowed on this type")
+	}
+	if generation := whole(metadata, "generation"); generation < 0 {
+		m.invalid("metadata.generation", generation, "must be greater than or equal to 0")
+	}
+	m.metadata(metadata)
+	m.finalizers(texts(metadata, "finalizers"))
+	return m
+}
+
+// metadata says what is wrong with labels, annotations and owner references.
+func (m *mistakes) metadata(metadata tree) {
+	m.labels(child(metadata, "labels"), "metadata.labels")
+	m.annotations(child(metadata, "annotations"))
+	m.ownerReferences(metadata)
+}
+
+func (m *mistakes) labels(labels tree, path string) {
+	for _, key := range sortedKeys(labels) {
+		m.names(path, key, names.Qualified(key))
+		value := text(labels, key)
+		m.names(path, value, names.LabelValue(value))
+	}
+}
+
+func (m *mistakes) annotations(annotations tree) {
+	total := 0
+	for _, key := range sortedKeys(annotations) {
+		m.names("metadata.annotations", key, names.Qualified(strings.ToLower(key)))
+		total += len(key) + len(text(annotations, key))
+	}
+	if total > maxAnnotations {
+		m.add(apierrors.FieldTooLong, "metadata.annotations", nil, fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
+	}
+}
+
+func (m *mistakes) ownerReferences(metadata tree) {
+	const path = "metadata.ownerReferences"
+	controller := ""
+	for _, owner := range items(metadata, "ownerReferences") {
+		m.ownerReference(owner, path)
+		if !truth(owner, "controller") {
+			continue
+		}
+		name := text(owner, "kind") + "/" + text(owner, "name")
+		if controller != "" {
+			m.invalid(path, shownOwners(metadata), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
+		}
+		controller = name
+	}
+}
+
+// shownOwner is an owner reference as messages show it.
+func shownOwner(owner tree) api.OwnerReference {
+	reference := api.OwnerReference{
+		APIVersion: text(owner, "apiVersion"), Kind: text(owner, "kind"), Name: text(owner, "name"), UID: text(owner, "uid"),
+	}
+	if controller, ok := owner["controller"].(bool); ok {
+		reference.Controller = &controller
+	}
+	if block, ok := owner["blockOwnerDeletion"].(bool); ok {
+		reference.BlockOwnerDeletion = &block
+	}
+	return reference
+}
+
+func shownOwners(metadata tree) []api.OwnerReference {
+	var shown []api.OwnerReference
+	for _, owner := range items(metadata, "ownerReferences") {
+		shown = append(shown, shownOwner(owner))
+	}
+	return shown
+}
+
+func (m *mistakes) ownerReference(owner tree, path string) {
+	gv, err := api.ParseGroupVersion(text(owner, "apiVersion"))
+	if err != nil || gv.Version == "" {
+		m.invalid(path+".apiVersion", text(owner, "apiVersion"), "version must not be empty")
+	}
+	for _, key := range []string{"kind", "name", "uid"} {
+		if text(owner, key) == "" {
+			m.invalid(path+"."+key, "", "must not be empty")
+		}
+	}
+	if err == nil && gv == (api.GroupVersion{Version: "v1"}) && text(owner, "kind") == "Event" {
+		m.invalid(path, shownOwner(owner), "/v1, Kind=Event is disallowed from being an owner")
+	}
+}
+
+// The finalizers that Kubernetes gives a meaning.
+const (
+	FinalizerOrphan     = "orphan"
+	FinalizerForeground = "foregroundDeletion"
+	// FinalizerClaimProtection is the one finalizer that an object gets without anybody asking for it: a claim that a pod uses stays.
+	FinalizerClaimProtection = "kubernetes.io/pvc-protection"
+)
+
+var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, FinalizerForeground}
+
+func (m *mistakes) finalizers(finalizers []string) {
+	const path = "metadata.finalizers"
+	for i, finalizer := range finalizers {
+		m.names(path, finalizer, names.Qualified(finalizer))
+		if !isKnownFinalizer(finalizer) {
+			defer m.invalid(at(path, i), finalizer, unknownFinalizer)
+		}
+	}
+	if slices.Contains(finalizers, FinalizerOrphan) && slices.Contains(finalizers, FinalizerForeground) {
+		m.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+	}
+}
+
+const unknownFinalizer = "name is neither a standard finalizer name nor is it fully qualified"
+
+func isKnownFinalizer(finalizer string) bool {
+	return strings.Contains(finalizer, "/") || slices.Contains(standardFinalizers, finalizer)
+}
+
+// MetaUpdateValidation says what is wrong with the metadata of o, and with the step to it from that of old: fields that
+// must not change, finalizers that are added to an object that is being deleted. The registry has carried over the fields
+// that a client may leave out. Mistakes in labels, annotations and owner references are there twice, as in the causes of
+// kube-apiserver's answer.
+func MetaUpdateValidation(o, old *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
+	m.metadata(metadata)
+	m.finalizers(texts(metadata, "finalizers"))
+	if has(before, "deletionTimestamp") {
+		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
+	}
+	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		m.immutable("metadata."+key, metadata[key], before[key])
+	}
+	if generation := whole(metadata, "generation"); generation < whole(before, "generation") {
+		m.invalid("metadata.generation", generation, "must not be decremented")
+	}
+	m.metadata(metadata)
+	return m
+}
+
+func (m *mistakes) noNewFinalizers(finalizers, before []string) {
+	var added []string
+	for _, finalizer := range finalizers {
+		if !slices.Contains(before, finalizer) && !slices.Contains(added, finalizer) {
+			added = append(added, finalizer)
+		}
+	}
+	if len(added) > 0 {
+		slices.Sort(added)
+		m.forbidden("metadata.finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
+	}
+}

@@ -1,0 +1,71 @@
+package resources
+
+import (
+	"orrery/internal/lab/apiserver/selector"
+	"orrery/restclient/api"
+)
+
+// scalePaths are the fields that a scale is made of. The last may be nil.
+type scalePaths struct {
+	replicas, status, selector []string
+}
+
+// Scales describes the documents of all scale subresources.
+func Scales() *Definition { return scales }
+
+var scales = &Definition{
+	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
+	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
+	Columns: []Column{
+		{Name: "Name", Type: "string", Description: "The name of the object that has replicas.", Cell: objectName},
+		{Name: "Desired", Type: "integer", Description: "How many are wanted.", Cell: number64("spec", "replicas")},
+		{Name: "Available", Type: "integer", Description: "How many there are.", Cell: number64("status", "replicas")},
+		ageColumn(),
+	},
+}
+
+// ScaleOf returns the autoscaling/v1 Scale of an object: what a read of its scale subresource answers. The type must have
+// the subresource.
+func (d *Definition) ScaleOf(o *api.Unstructured) *api.Unstructured {
+	metadata, from := tree{}, child(o.Object, "metadata")
+	for _, key := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
+		if has(from, key) {
+			metadata[key] = from[key]
+		}
+	}
+	spec := tree{}
+	if replicas := o.NestedInt64(d.scale.replicas...); replicas != 0 {
+		spec["replicas"] = replicas
+	}
+	status := tree{"replicas": o.NestedInt64(d.scale.status...)}
+	if labels := d.scale.selectorText(o); labels != "" {
+		status["selector"] = labels
+	}
+	return &api.Unstructured{Object: tree{
+		"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status,
+	}}
+}
+
+// selectorText returns the selector as a query has it: custom resources keep it so, built-in ones as a tree.
+func (p *scalePaths) selectorText(o *api.Unstructured) string {
+	if p.selector == nil {
+		return ""
+	}
+	switch v := o.Nested(p.selector...).(type) {
+	case string:
+		return v
+	case map[string]any:
+		labels, err := selector.ParseLabelSelector(v)
+		if err != nil {
+			return ""
+		}
+		return labels.String()
+	}
+	return ""
+}
+
+// SetScale takes the wanted number of replicas from a scale into an object: what a write to the scale subresource does.
+// It fails if the object has something else where the number belongs.
+func (d *Definition) SetScale(o, scale *api.Unstructured) error {
+	return o.SetNested(scale.NestedInt64("spec", "replicas"), d.scale.replicas...)
+}

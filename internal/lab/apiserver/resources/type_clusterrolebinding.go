@@ -1,0 +1,21 @@
+package resources
+
+import "orrery/internal/lab/apiserver/names"
+
+// clusterRoleBindings give roles to users.
+func clusterRoleBindings() *Definition {
+	validate := validateBinding("ClusterRole")
+	return &Definition{
+		Group:  rbacGroup,
+		Plural: "clusterrolebindings", Singular: "clusterrolebinding", Kind: "ClusterRoleBinding",
+		Columns: bindingColumns(),
+		Strategy: Strategy{
+			Default:                  defaultBinding,
+			Validate:                 validate,
+			ValidateUpdate:           validateBindingUpdate(validate),
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
+	}
+}

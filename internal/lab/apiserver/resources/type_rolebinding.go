@@ -1,0 +1,21 @@
+package resources
+
+import "orrery/internal/lab/apiserver/names"
+
+// roleBindings give roles to users, in a namespace.
+func roleBindings() *Definition {
+	validate := validateBinding("Role", "ClusterRole")
+	return &Definition{
+		Group:  rbacGroup,
+		Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding", Namespaced: true,
+		Columns: bindingColumns(),
+		Strategy: Strategy{
+			Default:                  defaultBinding,
+			Validate:                 validate,
+			ValidateUpdate:           validateBindingUpdate(validate),
+			ValidateName:             names.PathSegment,
+			AllowCreateOnUpdate:      true,
+			AllowUnconditionalUpdate: true,
+		},
+	}
+}

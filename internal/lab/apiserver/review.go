@@ -1,0 +1,142 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/apiserver/negotiation"
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+// serveReview answers a question about users and their rights (kubectl auth). Nothing is stored: the answer is the question with a
+// status. Rights are asked of whoever would refuse the request itself.
+func (x *exchange) serveReview(kind string, namespaced bool) error {
+	if namespaced != x.info.Scoped || x.info.Name != "" {
+		return errNoSuchResource()
+	}
+	if x.r.Method != http.MethodPost {
+		return methodNotAllowed()
+	}
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return err
+	}
+	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	want := api.GroupVersionKind{Group: x.info.Group, Version: x.info.Version, Kind: kind}
+	t, _ := schema.Builtin().Type(want)
+	question, err := x.readObject(want, t, false, parameters.validation)
+	if err != nil {
+		return err
+	}
+	status, err := x.answerReview(kind, question)
+	if err != nil {
+		return err
+	}
+	if question.Object["metadata"] == nil {
+		question.Object["metadata"] = map[string]any{}
+	}
+	question.Object["status"] = status
+	return x.sendJSON(http.StatusCreated, question)
+}
+
+func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[string]any, error) {
+	switch kind {
+	case "SelfSubjectReview":
+		question.SetNested(time.Now().UTC().Format(time.RFC3339), "metadata", "creationTimestamp")
+		return map[string]any{"userInfo": userInfo(x.user)}, nil
+	case "TokenReview":
+		return x.reviewToken(question)
+	case "SelfSubjectRulesReview":
+		return x.reviewRules(question)
+	case "SelfSubjectAccessReview":
+		return x.reviewAccess(x.user.Name, question)
+	}
+	user := question.NestedString("spec", "user")
+	if user == "" && len(question.NestedStringSlice("spec", "groups")) == 0 {
+		return nil, apierrors.Invalid("authorization.k8s.io", kind, "", []apierrors.FieldError{{
+			Type: apierrors.FieldInvalid, Field: "spec.user", Value: "", Detail: `at least one of user or group must be specified`,
+		}})
+	}
+	if kind == "LocalSubjectAccessReview" && question.NestedString("spec", "resourceAttributes", "namespace") != x.info.Namespace {
+		return nil, apierrors.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
+	}
+	return x.reviewAccess(user, question)
+}
+
+// reviewAccess tells whether a user may do something.
+func (x *exchange) reviewAccess(user string, question *api.Unstructured) (map[string]any, error) {
+	asked := faults.Request{User: user}
+	resource, isResource := question.Nested("spec", "resourceAttributes").(map[string]any)
+	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
+	switch {
+	case isResource == isOther:
+		return nil, apierrors.Invalid("authorization.k8s.io", "", "", []apierrors.FieldError{{
+			Type: apierrors.FieldInvalid, Field: "spec.resourceAttributes",
+			Detail: "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+		}})
+	case isOther:
+		asked.Verb, asked.Path = text(other, "verb"), text(other, "path")
+	default:
+		asked.Verb, asked.Group, asked.Version = text(resource, "verb"), text(resource, "group"), text(resource, "version")
+		asked.Resource, asked.Subresource = text(resource, "resource"), text(resource, "subresource")
+		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
+		asked.Watch = asked.Verb == "watch"
+	}
+	if refused := x.server.authorize(User{Name: user}, asked); refused != nil {
+		return map[string]any{"allowed": false, "reason": refused.Status.Message}, nil
+	}
+	return map[string]any{"allowed": true}, nil
+}
+
+func text(fields map[string]any, name string) string {
+	value, _ := fields[name].(string)
+	return value
+}
+
+// reviewRules tells what the user may do. Everything, except for what faults forbid, which no rule can express.
+func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, error) {
+	if question.NestedString("spec", "namespace") == "" {
+		return nil, apierrors.BadRequest("no namespace on request")
+	}
+	question.Object["spec"] = map[string]any{}
+	everything := []string{"*"}
+	return map[string]any{
+		"resourceRules":    []any{map[string]any{"verbs": everything, "apiGroups": everything, "resources": everything}},
+		"nonResourceRules": []any{map[string]any{"verbs": everything, "nonResourceURLs": everything}},
+		"incomplete":       len(x.server.faults.List()) > 0,
+	}, nil
+}
+
+// reviewToken tells whose token it is.
+func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, error) {
+	token := question.NestedString("spec", "token")
+	if token == "" {
+		return nil, apierrors.Invalid("authentication.k8s.io", "TokenReview", "", []apierrors.FieldError{{
+			Type: apierrors.FieldRequired, Field: "spec.token",
+		}})
+	}
+	user, known := x.server.authenticator.FromToken(token)
+	if !known {
+		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
+	}
+	user.Groups = append(user.Groups[:len(user.Groups):len(user.Groups)], authn.GroupAuthenticated)
+	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{authn.Address}}, nil
+}
+
+func userInfo(user User) map[string]any {
+	info := map[string]any{"username": user.Name}
+	if user.UID != "" {
+		info["uid"] = user.UID
+	}
+	if len(user.Groups) > 0 {
+		info["groups"] = user.Groups
+	}
+	return info
+}

@@ -1,0 +1,132 @@
+package schema_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+func typeOf(t testing.TB, apiVersion, kind string) *schema.Type {
+	gv, err := api.ParseGroupVersion(apiVersion)
+	require.NoError(t, err)
+	found, ok := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
+	require.True(t, ok, "%s %s", apiVersion, kind)
+	return found
+}
+
+func decode(t testing.TB, text string) map[string]any {
+	u := &api.Unstructured{}
+	require.NoError(t, json.Unmarshal([]byte(text), u), text)
+	return u.Object
+}
+
+// mistake is what a server that is strict says about a document.
+func mistake(t *schema.Type, tree map[string]any, data []byte) string {
+	findings := t.Check(tree)
+	if findings.TypeError != nil {
+		return findings.TypeError.Error()
+	}
+	if all := append(schema.Duplicates(data), findings.Unknown...); len(all) > 0 {
+		return "strict decoding error: " + strings.Join(all, ", ")
+	}
+	return ""
+}
+
+// TestDocumentsAsKubeAPIServerSees compares every sentence with the one that a real server gave
+// (upstream/apiserver/patchrecorder).
+func TestDocumentsAsKubeAPIServerSees(t *testing.T) {
+	file, err := os.Open("testdata/documents.jsonl")
+	require.NoError(t, err)
+	defer file.Close()
+	lines, wrong := bufio.NewScanner(file), 0
+	for lines.Scan() {
+		var line struct {
+			APIVersion, Kind, Mistake string
+			Document                  json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
+		found := mistake(typeOf(t, line.APIVersion, line.Kind), decode(t, string(line.Document)), line.Document)
+		assert.Equal(t, line.Mistake, found, "%s %s", line.Kind, line.Document)
+		if line.Mistake != "" {
+			wrong++
+		}
+	}
+	require.NoError(t, lines.Err())
+	assert.Greater(t, wrong, 80)
+}
+
+func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
+	pod := typeOf(t, "v1", "Pod")
+	tree := decode(t, `{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
+		"spec":{"containers":[{"name":"c","bar":[1],"ports":[{"x":1}]},null],"volumes":null,"overhead":{"cpu":null}},"status":{}}`)
+	pod.Prune(tree)
+	assert.Equal(t, decode(t, `{"kind":"Pod","metadata":{"name":"p","labels":{"a":"","b":"1"}},
+		"spec":{"containers":[{"name":"c","ports":[{}]},{}],"overhead":{"cpu":"0"}},"status":{}}`), tree)
+}
+
+func TestManyUnknownFieldsAreNotAllNamed(t *testing.T) {
+	spec := map[string]any{}
+	for _, a := range "abcdefghijklmnop" {
+		for _, b := range "abcdefghijklmnop" {
+			spec["x"+string(a)+string(b)] = int64(1)
+		}
+	}
+	assert.Len(t, typeOf(t, "v1", "Pod").Check(map[string]any{"spec": spec}).Unknown, 100)
+}
+
+func TestTypesSayHowTheyAreMerged(t *testing.T) {
+	pod := typeOf(t, "v1", "Pod")
+	spec, ok := pod.Field("spec")
+	require.True(t, ok)
+	assert.Equal(t, "PodSpec", spec.Name())
+	assert.True(t, spec.Struct())
+	containers, ok := spec.Field("containers")
+	require.True(t, ok)
+	assert.Equal(t, schema.Array, containers.Kind())
+	assert.Equal(t, "name", containers.MergeKey())
+	assert.Equal(t, "map", containers.ListType())
+	assert.Equal(t, schema.PatchStrategy{Merge: true}, containers.PatchStrategy())
+	assert.Equal(t, "Container", containers.Items().Name())
+	assert.Nil(t, containers.Values())
+	volumes, _ := spec.Field("volumes")
+	assert.Equal(t, schema.PatchStrategy{Merge: true, RetainKeys: true}, volumes.PatchStrategy())
+	_, ok = spec.Field("container")
+	assert.False(t, ok)
+	selector, _ := spec.Field("nodeSelector")
+	assert.Equal(t, schema.String, selector.Values().Kind())
+	assert.Nil(t, selector.Items())
+	assert.False(t, selector.Struct())
+	_, ok = selector.Field("anything")
+	assert.True(t, ok)
+	for _, kind := range []schema.Kind{schema.Any, schema.Object, schema.Array, schema.Bytes, 99} {
+		assert.NotEmpty(t, kind.String())
+	}
+	assert.Equal(t, "unknown", schema.Kind(-1).String())
+}
+
+// A nil type is a place where everything fits: custom resources without a schema are handled without conditions.
+func TestNilTypeFitsEverything(t *testing.T) {
+	var none *schema.Type
+	tree := decode(t, `{"a":[null,{"b":1}]}`)
+	assert.Equal(t, schema.Findings{}, none.Check(tree))
+	none.Prune(tree)
+	assert.Equal(t, decode(t, `{"a":[null,{"b":1}]}`), tree)
+	assert.Equal(t, schema.Any, none.Kind())
+	assert.Empty(t, none.Name()+none.MergeKey()+none.ListType())
+	assert.Nil(t, none.Items())
+	assert.Nil(t, none.Values())
+	assert.False(t, none.Custom())
+	assert.Equal(t, schema.PatchStrategy{}, none.PatchStrategy())
+	_, ok := none.Field("a")
+	assert.True(t, ok)
+	_, ok = schema.Builtin().Type(api.GroupVersionKind{Kind: "Unheard"})
+	assert.False(t, ok)
+}

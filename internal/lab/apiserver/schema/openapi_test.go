@@ -1,0 +1,167 @@
+package schema_test
+
+import (
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+func catalogue(t testing.TB) []schema.Resource {
+	return []schema.Resource{
+		{GVK: api.GroupVersionKind{Version: "v1", Kind: "Pod"}, Plural: "pods", Singular: "pod", Namespaced: true, Subresources: []string{"status", "eviction"}},
+		{GVK: api.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Plural: "namespaces", Singular: "namespace", Subresources: []string{"status", "finalize"},
+			Verbs: []string{"create", "delete", "get", "list", "patch", "update", "watch"}},
+		{GVK: api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Plural: "deployments", Singular: "deployment", Namespaced: true, Subresources: []string{"status", "scale"}},
+		{GVK: api.GroupVersionKind{Group: "stable.example.com", Version: "v1", Kind: "CronTab"}, Plural: "crontabs", Singular: "crontab", Namespaced: true,
+			Subresources: []string{"status"}, Custom: true, Schema: decode(t, crontab)},
+		{GVK: api.GroupVersionKind{Group: "stable.example.com", Version: "v2", Kind: "CronTab"}, Plural: "crontabs", Singular: "crontab", Namespaced: true, Custom: true},
+	}
+}
+
+type document struct {
+	OpenAPI, Swagger string
+	Paths            map[string]map[string]any
+	Components       struct{ Schemas map[string]map[string]any }
+	Definitions      map[string]map[string]any
+}
+
+func read(t *testing.T, data []byte) document {
+	var d document
+	require.NoError(t, json.Unmarshal(data, &d))
+	return d
+}
+
+// checkReferences fails if a document refers to something that it does not have.
+func checkReferences(t *testing.T, value any, prefix string, known map[string]map[string]any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if reference, ok := v["$ref"].(string); ok {
+			assert.Contains(t, known, strings.TrimPrefix(reference, prefix))
+		}
+		for _, inner := range v {
+			checkReferences(t, inner, prefix, known)
+		}
+	case []any:
+		for _, inner := range v {
+			checkReferences(t, inner, prefix, known)
+		}
+	}
+}
+
+func TestOpenAPIV3(t *testing.T) {
+	data, ok := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
+	require.True(t, ok)
+	d := read(t, data)
+	assert.Equal(t, "3.0.0", d.OpenAPI)
+	assert.ElementsMatch(t, []string{"/apis/apps/v1/deployments", "/apis/apps/v1/namespaces/{namespace}/deployments", "/apis/apps/v1/namespaces/{namespace}/deployments/{name}",
+		"/apis/apps/v1/namespaces/{namespace}/deployments/{name}/status", "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"}, keys(d.Paths))
+	patch := d.Paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"].(map[string]any)
+	assert.Equal(t, "patch", patch["x-kubernetes-action"])
+	assert.Equal(t, map[string]any{"group": "apps", "version": "v1", "kind": "Deployment"}, patch["x-kubernetes-group-version-kind"])
+	assert.Equal(t, "patchNamespacedAppsV1Deployment", patch["operationId"])
+	var parameters []string
+	for _, p := range patch["parameters"].([]any) {
+		parameters = append(parameters, p.(map[string]any)["name"].(string))
+	}
+	assert.Equal(t, []string{"dryRun", "fieldManager", "fieldValidation", "force"}, parameters, "kubectl looks for dryRun and fieldValidation")
+	scale := d.Paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"]["get"].(map[string]any)
+	assert.Equal(t, map[string]any{"group": "autoscaling", "version": "v1", "kind": "Scale"}, scale["x-kubernetes-group-version-kind"])
+	spec := d.Components.Schemas["io.k8s.api.core.v1.PodSpec"]["properties"].(map[string]any)["containers"].(map[string]any)
+	assert.Equal(t, "name", spec["x-kubernetes-patch-merge-key"])
+	assert.NotEmpty(t, spec["description"])
+	checkReferences(t, d.Paths, "#/components/schemas/", d.Components.Schemas)
+	checkReferences(t, d.Components.Schemas, "#/components/schemas/", d.Components.Schemas)
+	_, ok = schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "batch", Version: "v1"})
+	assert.False(t, ok)
+}
+
+func keys(m map[string]map[string]any) []string {
+	var out []string
+	for key := range m {
+		out = append(out, key)
+	}
+	return out
+}
+
+func TestOpenAPIV3OfCustomResources(t *testing.T) {
+	data, ok := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v1"})
+	require.True(t, ok)
+	d := read(t, data)
+	object := d.Components.Schemas["com.example.stable.v1.CronTab"]
+	require.NotNil(t, object)
+	assert.Contains(t, d.Components.Schemas, "com.example.stable.v1.CronTabList")
+	assert.Equal(t, []any{map[string]any{"group": "stable.example.com", "version": "v1", "kind": "CronTab"}}, object["x-kubernetes-group-version-kind"])
+	properties := object["properties"].(map[string]any)
+	assert.Contains(t, properties["spec"].(map[string]any)["properties"], "list")
+	assert.Contains(t, properties, "metadata")
+	patch := d.Paths["/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}"]["patch"].(map[string]any)
+	assert.NotContains(t, patch["requestBody"].(map[string]any)["content"], "application/strategic-merge-patch+json")
+	checkReferences(t, d.Paths, "#/components/schemas/", d.Components.Schemas)
+	data, ok = schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v2"})
+	require.True(t, ok)
+	assert.Equal(t, "object", read(t, data).Components.Schemas["com.example.stable.v2.CronTab"]["type"], "without a schema")
+}
+
+func TestOpenAPIV3OfNamespaces(t *testing.T) {
+	data, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Version: "v1"})
+	d := read(t, data)
+	assert.NotContains(t, d.Paths["/api/v1/namespaces"], "delete", "there is no deletecollection of namespaces")
+	assert.Contains(t, d.Paths["/api/v1/namespaces/{name}"], "delete")
+	finalize := d.Paths["/api/v1/namespaces/{name}/finalize"]
+	assert.Contains(t, finalize, "put")
+	assert.NotContains(t, finalize, "patch")
+	eviction := d.Paths["/api/v1/namespaces/{namespace}/pods/{name}/eviction"]["post"].(map[string]any)
+	assert.Equal(t, map[string]any{"group": "policy", "version": "v1", "kind": "Eviction"}, eviction["x-kubernetes-group-version-kind"])
+}
+
+func TestOpenAPIV3Index(t *testing.T) {
+	var index struct {
+		Paths map[string]struct{ ServerRelativeURL string }
+	}
+	require.NoError(t, json.Unmarshal(schema.OpenAPIV3Index(catalogue(t)), &index))
+	require.Len(t, index.Paths, 4)
+	apps, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
+	assert.Equal(t, fmt.Sprintf("/openapi/v3/apis/apps/v1?hash=%X", sha512.Sum512(apps)), index.Paths["apis/apps/v1"].ServerRelativeURL)
+	assert.Contains(t, index.Paths["api/v1"].ServerRelativeURL, "/openapi/v3/api/v1?hash=")
+}
+
+func TestOpenAPIV2(t *testing.T) {
+	d := read(t, schema.OpenAPIV2(catalogue(t)))
+	assert.Equal(t, "2.0", d.Swagger)
+	checkReferences(t, d.Paths, "#/definitions/", d.Definitions)
+	checkReferences(t, d.Definitions, "#/definitions/", d.Definitions)
+	assert.Equal(t, "string", d.Definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["type"])
+	assert.Equal(t, "#/definitions/io.k8s.api.core.v1.PodSpec", d.Definitions["io.k8s.api.core.v1.Pod"]["properties"].(map[string]any)["spec"].(map[string]any)["$ref"])
+	patch := d.Paths["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"].(map[string]any)
+	assert.Contains(t, patch["consumes"], "application/strategic-merge-patch+json")
+	var text strings.Builder
+	require.NoError(t, json.NewEncoder(&text).Encode(d))
+	for _, word := range []string{"oneOf", "anyOf", "allOf", "nullable", "#/components"} {
+		assert.NotContains(t, text.String(), `"`+word, "OpenAPI 2 has no such thing")
+	}
+}
+
+// Whoever fetches a document twice gets the same bytes.
+func TestDocumentsAreTheSameEveryTime(t *testing.T) {
+	assert.Equal(t, schema.OpenAPIV2(catalogue(t)), schema.OpenAPIV2(catalogue(t)))
+	assert.Equal(t, schema.OpenAPIV3Index(catalogue(t)), schema.OpenAPIV3Index(catalogue(t)))
+}
+
+// A schema is the user's: nothing in it may bring the server down.
+func TestStrangeSchemas(t *testing.T) {
+	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
+		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
+		_, ok := schema.OpenAPIV3([]schema.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
+		assert.True(t, ok)
+		assert.NotEmpty(t, schema.OpenAPIV2([]schema.Resource{r}))
+		schema.Custom(r.Schema).Check(map[string]any{"a": []any{map[string]any{}}})
+	}
+}

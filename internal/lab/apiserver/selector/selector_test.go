@@ -1,0 +1,81 @@
+package selector_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/selector"
+)
+
+func TestLabelsMatch(t *testing.T) {
+	labels := map[string]string{"app": "web", "load": "7", "empty": "", "in": "x", "name": "seven"}
+	for text, want := range map[string]bool{
+		"": true, " ": true,
+		"app": true, "!app": false, "gone": false, "!gone": true,
+		"app=web": true, "app==web": true, "app=db": false, "gone=": false, "empty=": true,
+		"app!=web": false, "app!=db": true, "gone!=x": true,
+		"app in (db, web)": true, "app in (db)": false, "gone in (x)": false, "empty in ()": true, "empty in (x,)": true,
+		"app notin (db, web)": false, "app notin (db)": true, "gone notin (x)": true,
+		"load>6": true, "load>7": false, "load<8": true, "load<7": false, "name>1": false, "gone<1": false,
+		"in=x": true, "in in (x)": true, "app=web,load>6,!gone": true, "app=web,gone": false,
+	} {
+		s, err := selector.ParseLabels(text)
+		require.NoError(t, err, "%q", text)
+		assert.Equal(t, want, s.Matches(labels), "%q", text)
+		assert.Equal(t, len(s.Requirements()) == 0, s.Empty(), "%q", text)
+	}
+	assert.True(t, selector.Labels{}.Matches(nil), "the zero value selects everything")
+}
+
+func TestLabelsString(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "",
+		"z, !b ,a==c":                    "a=c,!b,z",
+		"a in (y,x,y)":                   "a in (x,y)",
+		"a notin (,x)":                   "a notin (,x)",
+		"a>1,a<3,a!=2":                   "a>1,a<3,a!=2",
+		"a\tin\n(b)":                     "a in (b)",
+		"example.com/a=b,example.com/b=": "example.com/a=b,example.com/b=",
+	} {
+		s, err := selector.ParseLabels(text)
+		require.NoError(t, err, "%q", text)
+		assert.Equal(t, want, s.String())
+	}
+}
+
+func TestFields(t *testing.T) {
+	values := map[string]string{"metadata.name": "a", "spec.text": `x,y=z\`}
+	get := func(field string) string { return values[field] }
+	for text, want := range map[string]bool{
+		"": true, ",": true, "=": true, "metadata.name=a": true, "metadata.name==a": true, "metadata.name!=a": false,
+		"metadata.name=b": false, "metadata.name= a": false, "gone=": true, "gone!=": false,
+		`spec.text=x\,y\=z\\`: true, "metadata.name=a,gone=x": false,
+	} {
+		s, err := selector.ParseFields(text)
+		require.NoError(t, err, "%q", text)
+		assert.Equal(t, want, s.Matches(get), "%q", text)
+	}
+	s, err := selector.ParseFields(`spec.text!=x\,y\=z\\,metadata.name==a,`)
+	require.NoError(t, err)
+	assert.Equal(t, `spec.text!=x\,y\=z\\,metadata.name=a`, s.String())
+	assert.Equal(t, []selector.FieldRequirement{
+		{Field: "spec.text", Operator: selector.NotEquals, Value: `x,y=z\`},
+		{Field: "metadata.name", Operator: selector.Equals, Value: "a"},
+	}, s.Requirements())
+	assert.False(t, s.Empty())
+	name, ok := s.Exact("metadata.name")
+	assert.True(t, ok)
+	assert.Equal(t, "a", name)
+	_, ok = s.Exact("spec.text")
+	assert.False(t, ok, "not equal to something is not equal to one thing")
+
+	renamed, err := s.Rename(func(field string) (string, error) { return "x." + field, nil })
+	require.NoError(t, err)
+	assert.Equal(t, `x.spec.text!=x\,y\=z\\,x.metadata.name=a`, renamed.String())
+	mistake := errors.New("no")
+	_, err = s.Rename(func(string) (string, error) { return "", mistake })
+	assert.ErrorIs(t, err, mistake)
+}

@@ -1,0 +1,116 @@
+package stream_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/stream"
+)
+
+// oneConn is a listener with one connection.
+type oneConn struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *oneConn) Close() error {
+	close(l.done)
+	return nil
+}
+
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
+
+// getHTTP2 asks a server of one endpoint, over HTTP/2.
+func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
+	t.Helper()
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	theirs, ours := net.Pipe()
+	listener := &oneConn{conns: make(chan net.Conn, 1), done: make(chan struct{})}
+	listener.conns <- ours
+	server := &http.Server{
+		Protocols: protocols, ConnContext: stream.ConnContext,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { watch(stream.Open(w, r)) }),
+	}
+	go server.Serve(listener)
+	transport := &http.Transport{
+		Protocols:   protocols,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return theirs, nil },
+	}
+	response, err := (&http.Client{Transport: transport}).Get("http://x/")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		response.Body.Close()
+		transport.CloseIdleConnections()
+		require.NoError(t, server.Shutdown(context.Background()))
+	})
+	assert.Equal(t, 2, response.ProtoMajor)
+	return response
+}
+
+// Over HTTP/2 a deadline for writes ends a stream by itself, so a watch in a quiet cluster ended after half a minute, with an
+// error that client-go backs off from.
+func TestQuietStreamsLiveOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		response := getHTTP2(t, func(s stream.Stream) {
+			for range 3 {
+				time.Sleep(5 * stream.WriteTimeout)
+				if s.Send([][]byte{[]byte("still here\n")}) != nil {
+					return
+				}
+			}
+			s.End()
+		})
+		text, err := io.ReadAll(response.Body)
+		assert.NoError(t, err)
+		assert.Equal(t, strings.Repeat("still here\n", 3), string(text))
+	})
+}
+
+// The end of one HTTP/2 stream is a message of the server about this stream, and client-go lists anew after it. A connection that
+// breaks is none: it resumes.
+func TestBrokenConnectionsOverHTTP2(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(stream.Stream)
+		want string
+	}{
+		"broken":  {stream.Stream.Break, "unexpected EOF"},
+		"aborted": {stream.Stream.Abort, "stream error: stream ID 1; INTERNAL_ERROR; received from peer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				read := make(chan struct{})
+				response := getHTTP2(t, func(s stream.Stream) {
+					require.NoError(t, s.Send([][]byte{[]byte("one\n")}))
+					<-read // what has not been read when a connection breaks may be lost
+					test.end(s)
+				})
+				text := make([]byte, len("one\n"))
+				_, err := io.ReadFull(response.Body, text)
+				require.NoError(t, err)
+				assert.Equal(t, "one\n", string(text))
+				close(read)
+				_, err = io.ReadAll(response.Body)
+				assert.EqualError(t, err, test.want)
+			})
+		})
+	}
+}

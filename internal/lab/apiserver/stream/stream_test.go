@@ -1,0 +1,213 @@
+package stream_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver/stream"
+	"orrery/restclient/restclienttest"
+)
+
+// serve runs a server whose one endpoint is the function, and returns a connection to it.
+func serve(t *testing.T, watch func(stream.Stream)) net.Conn {
+	t.Helper()
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s := stream.Open(w, r); s != nil {
+			watch(s)
+		}
+	}))
+	conn, err := server.Dial(t.Context(), "tcp", "x")
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+const get = "GET / HTTP/1.1\r\nHost: x\r\n"
+
+const upgrade = get + "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
+func dial(t *testing.T, conn net.Conn) *websocket.Conn {
+	t.Helper()
+	dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
+	ws, _, err := dialer.Dial("ws://x/", http.Header{"Origin": {"http://x"}})
+	require.NoError(t, err)
+	return ws
+}
+
+func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := make(chan struct{})
+		conn := serve(t, func(s stream.Stream) {
+			<-next
+			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
+			<-next
+			require.NoError(t, s.Send([][]byte{[]byte("three\n")}))
+			s.End()
+		})
+		io.WriteString(conn, get+"\r\n")
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, response.StatusCode, "the head comes before the first event")
+		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
+		assert.Equal(t, []string{"chunked"}, response.TransferEncoding)
+		lines := bufio.NewScanner(response.Body)
+		next <- struct{}{}
+		for _, want := range []string{"one", "two"} {
+			require.True(t, lines.Scan())
+			assert.Equal(t, want, lines.Text())
+		}
+		next <- struct{}{}
+		require.True(t, lines.Scan())
+		assert.Equal(t, "three", lines.Text())
+		assert.False(t, lines.Scan())
+		assert.NoError(t, lines.Err(), "ended in good order")
+	})
+}
+
+func TestFramesArriveAsMessagesOverWebSocket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := dial(t, serve(t, func(s stream.Stream) {
+			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
+			s.End()
+		}))
+		for _, want := range []string{"one\n", "two\n"} {
+			kind, text, err := ws.ReadMessage()
+			require.NoError(t, err)
+			assert.Equal(t, websocket.TextMessage, kind)
+			assert.Equal(t, want, string(text))
+		}
+		_, _, err := ws.ReadMessage()
+		assert.True(t, websocket.IsCloseError(err, websocket.CloseNormalClosure), "%v", err)
+	})
+}
+
+func TestAClientThatGoesIsNoticed(t *testing.T) {
+	for _, transport := range []string{"http", "websocket"} {
+		t.Run(transport, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gone := make(chan struct{})
+				conn := serve(t, func(s stream.Stream) {
+					<-s.Gone()
+					close(gone)
+					s.End()
+				})
+				if transport == "http" {
+					io.WriteString(conn, get+"\r\n")
+				} else {
+					dial(t, conn)
+				}
+				synctest.Wait()
+				conn.Close()
+				<-gone
+			})
+		})
+	}
+}
+
+// Pings are answered, and what a client says is thrown away, unless it is too much.
+func TestAClientMayTalkALittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws := dial(t, serve(t, func(s stream.Stream) {
+			<-s.Gone()
+			s.End()
+		}))
+		pong := make(chan string, 1)
+		ws.SetPongHandler(func(data string) error { pong <- data; return nil })
+		require.NoError(t, ws.WriteMessage(websocket.TextMessage, []byte("hello")))
+		require.NoError(t, ws.WriteControl(websocket.PingMessage, []byte("still there?"), time.Now().Add(time.Second)))
+		ended := make(chan error, 1)
+		go func() {
+			_, _, err := ws.ReadMessage()
+			ended <- err
+		}()
+		assert.Equal(t, "still there?", <-pong)
+		require.NoError(t, ws.WriteMessage(websocket.TextMessage, make([]byte, 10000)))
+		assert.Error(t, <-ended)
+	})
+}
+
+// Nothing piles up for a client that does not read: it is cut when a write has taken too long.
+func TestASlowClientIsCut(t *testing.T) {
+	for _, transport := range []string{"http", "websocket"} {
+		t.Run(transport, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				result := make(chan error, 1)
+				var took time.Duration
+				conn := serve(t, func(s stream.Stream) {
+					line := []byte(strings.Repeat("x", 8<<10) + "\n")
+					for begun := time.Now(); ; {
+						if err := s.Send([][]byte{line}); err != nil {
+							took = time.Since(begun)
+							result <- err
+							s.Break()
+							return
+						}
+					}
+				})
+				if transport == "http" {
+					io.WriteString(conn, get+"\r\n")
+				} else {
+					dial(t, conn)
+				}
+				err := <-result
+				assert.True(t, stream.IsTimeout(err), "%v", err)
+				assert.Equal(t, stream.WriteTimeout, took)
+			})
+		})
+	}
+}
+
+func TestABrokenStreamHasNoEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := serve(t, func(s stream.Stream) {
+			s.Send([][]byte{[]byte("one\n")})
+			s.Break()
+		})
+		io.WriteString(conn, get+"\r\n")
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		_, err = io.ReadAll(response.Body)
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	})
+}
+
+// The answers of kube-apiserver to handshakes that it does not like.
+func TestHandshakes(t *testing.T) {
+	for _, row := range []struct {
+		headers string
+		code    int
+		agreed  string
+	}{
+		{"Origin: http://x\r\n", http.StatusSwitchingProtocols, ""},
+		{"", http.StatusForbidden, ""},
+		{"Origin: %\r\n", http.StatusForbidden, ""},
+		{"Origin: http://x\r\nSec-WebSocket-Protocol: a\r\n", http.StatusSwitchingProtocols, "a"},
+		{"Origin: http://x\r\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.c2VjcmV0, a\r\n", http.StatusSwitchingProtocols, "a"},
+		{"Origin: http://x\r\nSec-WebSocket-Protocol: base64.binary.k8s.io, a\r\n", http.StatusBadRequest, ""},
+		{"Origin: http://x\r\nSec-WebSocket-Version: 7\r\n", http.StatusBadRequest, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			conn := serve(t, func(s stream.Stream) { s.End() })
+			head := upgrade
+			if strings.Contains(row.headers, "Version") {
+				head = strings.Replace(upgrade, "Sec-WebSocket-Version: 13\r\n", "", 1)
+			}
+			io.WriteString(conn, head+row.headers+"\r\n")
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err, row.headers)
+			assert.Equal(t, row.code, response.StatusCode, row.headers)
+			assert.Equal(t, row.agreed, response.Header.Get("Sec-Websocket-Protocol"), row.headers)
+		})
+	}
+}

@@ -1,0 +1,273 @@
+package apiserver_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// bubble runs a test in a synctest bubble, with a server.
+func bubble(t *testing.T, test func(t *testing.T, p *piped), changes ...func(*apiserver.Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newPiped(t, changes...)) })
+}
+
+func TestAWatchTellsWhatHappens(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		w := p.watch(configMaps + "?watch=1")
+		w.want("ADDED", "a")
+		p.configMap("b")
+		w.want("ADDED", "b")
+		p.must(200, "PATCH", configMaps+"/a", `{"data":{"k":"w"}}`, "Content-Type", "application/merge-patch+json")
+		assert.Equal(t, map[string]string{"k": "w"}, w.want("MODIFIED", "a").Object.Data)
+		p.must(200, "DELETE", configMaps+"/a", "")
+		w.want("DELETED", "a")
+	})
+}
+
+// The design document's form of the path.
+func TestTheOldPathOfAWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		p.configMap("b")
+		all := p.watch("/api/v1/watch/namespaces/default/configmaps")
+		all.want("ADDED", "a")
+		all.want("ADDED", "b")
+		one := p.watch("/api/v1/watch/namespaces/default/configmaps/b?fieldSelector=metadata.namespace=default&timeoutSeconds=3")
+		one.want("ADDED", "b")
+		one.ends()
+		p.watch("/api/v1/watch/namespaces?timeoutSeconds=1").want("ADDED", "default")
+		assert.Equal(t, 405, p.do("POST", "/api/v1/watch/namespaces", "{}").code)
+	})
+}
+
+func TestTheEndOfAWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		begun := time.Now()
+		p.watch(configMaps + "?watch=1&timeoutSeconds=7").ends()
+		assert.Equal(t, 7*time.Second, time.Since(begun))
+
+		begun = time.Now()
+		p.watch(configMaps + "?watch=1").ends()
+		assert.GreaterOrEqual(t, time.Since(begun), 30*time.Minute)
+		assert.Less(t, time.Since(begun), 60*time.Minute)
+	})
+}
+
+func TestBookmarks(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		begun := time.Now()
+		w := p.watch(configMaps + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=150")
+		p.configMap("a")
+		added := w.want("ADDED", "a")
+		first := w.want("BOOKMARK", "")
+		assert.InDelta(t, time.Minute, time.Since(begun), float64(4*time.Second))
+		assert.Equal(t, added.Object.Metadata.ResourceVersion, first.Object.Metadata.ResourceVersion)
+		assert.Equal(t, "ConfigMap", first.Object.Kind)
+
+		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
+		second := w.want("BOOKMARK", "")
+		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "of another resource's write")
+		w.want("BOOKMARK", "")
+		assert.Equal(t, 148*time.Second, time.Since(begun), "shortly before the end")
+		w.ends()
+		assert.Equal(t, 150*time.Second, time.Since(begun))
+
+		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // none without being asked for
+	})
+}
+
+func TestStreamingLists(t *testing.T) {
+	const query = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5"
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		for form, kind := range map[string]string{
+			"application/json": "ConfigMap",
+			"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1": "PartialObjectMetadata",
+		} {
+			w := p.watch(configMaps+query, "Accept", form)
+			added := w.want("ADDED", "a")
+			assert.Equal(t, kind, added.Object.Kind)
+			bookmark := w.want("BOOKMARK", "")
+			assert.Equal(t, kind, bookmark.Object.Kind)
+			assert.Equal(t, added.Object.APIVersion, bookmark.Object.APIVersion)
+			assert.Equal(t, map[string]string{api.InitialEventsAnnotation: "true"}, bookmark.Object.Metadata.Annotations)
+			w.body.Close()
+		}
+		table := p.watch(configMaps+query, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
+		assert.Equal(t, []any{"a", 1.0, "0s"}, table.want("ADDED", "").Object.Rows[0].Cells)
+		assert.Equal(t, []any{"", 0.0, "<unknown>"}, table.want("BOOKMARK", "").Object.Rows[0].Cells)
+
+		custom := p.watch("/api/v1/namespaces/default/serviceaccounts"+query, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
+		assert.Equal(t, []any{"", "<unknown>"}, custom.want("BOOKMARK", "").Object.Rows[0].Cells)
+
+		p.watch(configMaps + "?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=1").ends()
+	})
+}
+
+// History that is gone is told as an event, at the beginning and in the middle.
+func TestExpiredWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		_, err := p.server.Faults().Add("compact")
+		require.NoError(t, err)
+		p.configMap("b")
+		w := p.watch(configMaps + "?watch=1&resourceVersion=1")
+		e := w.want("ERROR", "")
+		assert.Equal(t, "Status", e.Object.Kind)
+		assert.Equal(t, 410, e.Object.Code)
+		assert.Equal(t, "Expired", e.Object.Reason)
+		assert.Contains(t, e.Object.Message, "too old resource version: 1 (")
+		w.ends()
+	})
+}
+
+// The same conversation over both transports, with this project's own client.
+func TestWatchesOfOurOwnClient(t *testing.T) {
+	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+		t.Run(string(transport), func(t *testing.T) {
+			bubble(t, func(t *testing.T, p *piped) {
+				client := p.restClient(func(c *restclient.Config) { c.WatchTransport = transport })
+				configs := restclient.Metadata(client, api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "default")
+				watch, err := configs.Watch(t.Context(), api.ListOptions{TimeoutSeconds: 100, AllowWatchBookmarks: true})
+				require.NoError(t, err)
+				p.configMap("a")
+				e, err := watch.Next()
+				require.NoError(t, err)
+				assert.Equal(t, "a", e.Object.Name)
+				for range 2 {
+					e, err = watch.Next()
+					require.NoError(t, err)
+					assert.Equal(t, api.WatchBookmark, e.Type)
+				}
+				_, err = watch.Next()
+				assert.ErrorIs(t, err, io.EOF)
+				synctest.Wait() // the goodbye arrives before the handler has returned
+				assert.EqualValues(t, 0, p.server.Snapshot().Watches)
+			})
+		})
+	}
+}
+
+func TestStopEndsWatchesInGoodOrder(t *testing.T) {
+	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+		t.Run(string(transport), func(t *testing.T) {
+			bubble(t, func(t *testing.T, p *piped) {
+				client := p.restClient(func(c *restclient.Config) { c.WatchTransport = transport })
+				watch, err := restclient.Metadata(client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{ResourceVersion: "1"})
+				require.NoError(t, err)
+				synctest.Wait()
+				assert.EqualValues(t, 1, p.server.Snapshot().Watches)
+				require.NoError(t, p.server.Stop(context.Background()))
+				for {
+					if _, err = watch.Next(); err != nil {
+						break
+					}
+				}
+				assert.ErrorIs(t, err, io.EOF)
+				assert.Equal(t, 503, p.do("GET", "/api", "").code, "nobody enters any more")
+			})
+		})
+	}
+}
+
+func TestCutWatchesBreak(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		w := p.watch(configMaps + "?watch=1")
+		_, err := p.server.Faults().Add("cut-watches")
+		require.NoError(t, err)
+		w.breaks()
+		again := p.watch(configMaps + "?watch=1")
+		p.configMap("a")
+		again.want("ADDED", "a")
+
+		client := p.restClient(func(c *restclient.Config) { c.WatchTransport = restclient.WatchWebSocket })
+		watch, err := restclient.Metadata(client, api.GroupVersionResource{Version: "v1", Resource: "secrets"}, "").Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		_, err = p.server.Faults().Add("cut-watches")
+		require.NoError(t, err)
+		_, err = watch.Next()
+		assert.NotErrorIs(t, err, io.EOF)
+		again.breaks()
+	})
+}
+
+// A half-open connection neither sends nor ends, not even when the time is up or history is gone.
+func TestSilentWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		for _, query := range []string{"?watch=1&timeoutSeconds=60&allowWatchBookmarks=1", "?watch=1&resourceVersion=1"} {
+			_, err := p.server.Faults().Add("silence")
+			require.NoError(t, err)
+			w := p.watch(configMaps + query)
+			p.configMap("a" + time.Now().Format("150405"))
+			ended := make(chan bool, 1)
+			go func() {
+				w.lines.Scan()
+				ended <- true
+			}()
+			time.Sleep(2 * time.Hour)
+			assert.Empty(t, ended)
+			w.body.Close()
+			<-ended
+			for _, fault := range p.server.Faults().List() {
+				p.server.Faults().Remove(fault.ID)
+			}
+			p.server.Faults().Add("compact")
+		}
+	})
+}
+
+// A client that does not read costs the server nothing but its connection, and that not for long.
+func TestSlowWatchersAreCut(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		conn := p.dial()
+		_, err := io.WriteString(conn, "GET "+configMaps+"?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		synctest.Wait()
+		large := strings.Repeat("x", 100<<10)
+		for i := range 3 {
+			p.must(201, "POST", configMaps, `{"metadata":{"generateName":"n"},"data":{"k":"`+large+`"}}`)
+			_ = i
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 1, p.server.Snapshot().Watches)
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		assert.EqualValues(t, 0, p.server.Snapshot().Watches)
+		assert.EqualValues(t, 1, p.server.Snapshot().CutWatches)
+	})
+}
+
+// What can be said before a watch begins is said by a code.
+func TestWatchesThatAreRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		for path, code := range map[string]int{
+			configMaps + "?watch=1&labelSelector=a=b=c":                        400,
+			configMaps + "?watch=1&timeoutSeconds=x":                           400,
+			configMaps + "?watch=1&sendInitialEvents=false":                    422,
+			configMaps + "?watch=1&sendInitialEvents=1":                        422,
+			"/api/v1/watch/nothing":                                            404,
+			"/apis/authorization.k8s.io/v1/watch/selfsubjectaccessreviews":     405,
+			"/api/v1/watch/namespaces/default/status":                          405,
+			"/api/v1/watch/namespaces/default/configmaps/a/status":             405,
+			configMaps + "?watch=1&resourceVersion=1&limit=2&timeoutSeconds=1": 200,
+		} {
+			assert.Equal(t, code, p.do("GET", path, "").code, path)
+		}
+		assert.Equal(t, 406, p.do("GET", configMaps+"?watch=1", "", "Accept", "application/yaml").code)
+		handshake := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+		assert.Equal(t, http.StatusForbidden, p.do("GET", configMaps+"?watch=1", "", handshake...).code, "no origin")
+	})
+}

@@ -1,0 +1,301 @@
+package dispatchbench
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+	"orrery/restclient/api"
+)
+
+var small = Config{Objects: 50, Duration: 20 * time.Millisecond, Churn: 0.2}
+
+func TestRunOfEachDesign(t *testing.T) {
+	for _, design := range Designs() {
+		for _, kind := range []Kind{Heads, Pods} {
+			t.Run(designName(design)+" "+string(kind), func(t *testing.T) {
+				cfg := small
+				cfg.Kind, cfg.Handlers, cfg.Distribution, cfg.HandlerCost = kind, 3, load.Hot, time.Microsecond
+				meter := &bench.Meter{}
+				result, err := Run(t.Context(), Orrery(design), cfg, meter)
+				require.NoError(t, err)
+				assert.Equal(t, designName(design), result.Subject)
+				events, ok := result.Figure("events")
+				assert.True(t, ok)
+				assert.Positive(t, events.Value)
+				assert.Positive(t, result.Latency.Count())
+				assert.Len(t, result.Proof, 2)
+				assert.Contains(t, meter.Phase().Name, "events a second")
+			})
+		}
+	}
+}
+
+func TestRunMeasuresEachEventOfTheSteadyRate(t *testing.T) {
+	cfg := small
+	cfg.Rate, cfg.Handlers = 10_000, 2
+	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2*200, result.Latency.Count(), "each event at each handler")
+	rate, _ := result.Figure("rate for latency")
+	assert.Equal(t, 10_000.0, rate.Value)
+	assert.Contains(t, result.Parameters, bench.Parameter{Name: "rate", Value: "10000"})
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	cfg := small
+	cfg.Duration = time.Hour
+	_, err := Run(ctx, Orrery(informer.Bounded), cfg, nil)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+
+	cfg.Duration, cfg.Rate = 10*time.Millisecond, 1e-6
+	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, result.Latency.Count(), "one event is due at once, the next one in eleven days")
+}
+
+// A machine may be so busy that the time is up before anything is sent.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	cfg := small
+	cfg.Duration = 1
+	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	require.NoError(t, err)
+	events, _ := result.Figure("events")
+	assert.Positive(t, events.Value)
+	assert.Positive(t, result.Latency.Count())
+}
+
+// spoilt is a subject whose handlers are told wrong things.
+type spoilt struct {
+	Subject
+	spoil func(h Handler) Handler
+}
+
+type spoiltInformer struct {
+	Informer
+	spoil func(h Handler) Handler
+}
+
+func (s spoilt) New(kind Kind) (Informer, error) {
+	inner, err := s.Subject.New(kind)
+	return spoiltInformer{inner, s.spoil}, err
+}
+
+func (s spoiltInformer) AddHandler(h Handler) error { return s.Informer.AddHandler(s.spoil(h)) }
+
+// interceptor passes on what it is told, except for the event that comes as number at.
+type interceptor struct {
+	Handler
+	at, seen int
+	instead  func(h Handler, oldVersion string, id Identity)
+}
+
+func (i *interceptor) OnUpdate(oldVersion string, id Identity) {
+	if i.seen++; i.seen == i.at {
+		i.instead(i.Handler, oldVersion, id)
+		return
+	}
+	i.Handler.OnUpdate(oldVersion, id)
+}
+
+func TestFaultsAreFoundOut(t *testing.T) {
+	version := func(text string, add int) string {
+		v, _ := strconv.Atoi(text)
+		return strconv.Itoa(v + add)
+	}
+	for name, instead := range map[string]func(h Handler, oldVersion string, id Identity){
+		"lost":     func(Handler, string, Identity) {},
+		"repeated": func(h Handler, old string, id Identity) { h.OnUpdate(old, id); h.OnUpdate(old, id) },
+		"from another state": func(h Handler, old string, id Identity) {
+			h.OnUpdate(version(old, 1), id)
+		},
+		"of another object": func(h Handler, old string, id Identity) {
+			id.Name += "x"
+			h.OnUpdate(old, id)
+		},
+		"in another version": func(h Handler, old string, id Identity) {
+			id.ResourceVersion = version(id.ResourceVersion, 1)
+			h.OnUpdate(old, id)
+		},
+		"in a version that never was": func(h Handler, old string, id Identity) {
+			id.ResourceVersion = "1"
+			h.OnUpdate(old, id)
+		},
+		"an addition":         func(h Handler, _ string, id Identity) { h.OnAdd(id) },
+		"a deletion":          func(h Handler, _ string, id Identity) { h.OnDelete(id) },
+		"a deletion too many": func(h Handler, _ string, id Identity) { h.OnDelete(id); h.OnDelete(id) },
+	} {
+		for _, merges := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", merging"}[merges], func(t *testing.T) {
+				var subject Subject = spoilt{Orrery(informer.Batching), func(h Handler) Handler {
+					return &interceptor{Handler: h, at: 100, instead: instead}
+				}}
+				if merges {
+					subject = merging{subject}
+				}
+				cfg := small
+				cfg.Churn = 0
+				_, err := Run(t.Context(), subject, cfg, nil)
+				assert.ErrorAs(t, err, new(*bench.ProofError))
+			})
+		}
+	}
+}
+
+// merging says of a subject that it merges events, which loosens what is proven.
+type merging struct{ Subject }
+
+func (merging) Merges() bool { return true }
+
+// TestALostDeletionIsFoundOut of a subject that may leave out everything else.
+func TestALostDeletionIsFoundOut(t *testing.T) {
+	cfg := small
+	s := scriptOf(Config{Objects: 2, Churn: 1}.withDefaults(), []int{0, 1, 0, 1})
+	require.Equal(t, Deleted, s.events[0].change)
+	subject := merging{spoilt{Orrery(informer.Batching), func(h Handler) Handler { return &undeleting{h} }}}
+	cfg.Objects = 2
+	w, err := newWorld(subject, cfg.withDefaults(), s, 10, nil)
+	require.NoError(t, err)
+	defer w.informer.Stop()
+	w.play(1)
+	require.NoError(t, w.settle(t.Context()))
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
+}
+
+type undeleting struct{ Handler }
+
+func (undeleting) OnDelete(Identity) {}
+
+// TestAWrongStoreIsFoundOut: fewer objects, or another version of one.
+func TestAWrongStoreIsFoundOut(t *testing.T) {
+	s := newRound(Config{Objects: 3}.withDefaults())
+	right := map[string]string{}
+	for object, key := range s.keys {
+		right[key] = s.initialIdentity(object).ResourceVersion
+	}
+	assert.NoError(t, newState(s).verify(right))
+	right[s.keys[1]] = "1"
+	assert.ErrorAs(t, newState(s).verify(right), new(*bench.ProofError))
+	delete(right, s.keys[1])
+	assert.ErrorAs(t, newState(s).verify(right), new(*bench.ProofError))
+}
+
+func TestAListThatIsWrongIsFoundOut(t *testing.T) {
+	s := newRound(Config{Objects: 3}.withDefaults())
+	w := newWitness(s, false)
+	w.OnAdd(s.initialIdentity(0))
+	assert.NoError(t, w.fault)
+	w.OnAdd(s.initialIdentity(0))
+	assert.ErrorAs(t, w.fault, new(*bench.ProofError))
+}
+
+func TestScenarios(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range Scenarios(Orrery(informer.Batching)) {
+		names[s.Name] = true
+		assert.Equal(t, strings.Contains(s.Name, "stalled"), s.Fresh)
+		if s.Name != "dispatch/1" && s.Name != "dispatch/idle" && s.Name != "dispatch/design-coalescing-16" && !s.Fresh {
+			continue // they differ in numbers
+		}
+		outcome, err := s.Run(t.Context(), bench.Quick, nil)
+		require.NoError(t, err, s.Name)
+		assert.NotEmpty(t, outcome.Figures)
+		assert.NotEmpty(t, outcome.Proof)
+	}
+	for _, name := range []string{
+		"dispatch/1", "dispatch/4", "dispatch/16", "dispatch/idle", "dispatch/stalled-default", "dispatch/stalled-coalescing",
+		"dispatch/design-batching-1", "dispatch/design-channel-pair-16", "dispatch/design-bounded-1", "dispatch/design-coalescing-16",
+	} {
+		assert.Contains(t, names, name)
+	}
+}
+
+// TestAStalledHandlerThatMissesSomethingIsFoundOut, of all promises.
+func TestAStalledHandlerThatMissesSomethingIsFoundOut(t *testing.T) {
+	subject := spoilt{Orrery(informer.Batching), func(h Handler) Handler {
+		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
+	}}
+	for _, promised := range []promise{allTold, lastTold} {
+		_, err := stalledScenario("stalled", subject, Heads, promised).Run(t.Context(), bench.Quick, nil)
+		assert.ErrorAs(t, err, new(*bench.ProofError))
+	}
+	f := newFollower(lastTold, "1")
+	f.OnDelete(Identity{})
+	assert.Error(t, f.fault)
+}
+
+func TestScriptReturnsToItsBeginning(t *testing.T) {
+	for _, distribution := range load.Distributions() {
+		cfg := Config{Objects: 100, Distribution: distribution, Churn: 0.3}.withDefaults()
+		s := newScript(cfg, 1000)
+		exists := make([]bool, len(s.keys))
+		for i := range exists {
+			exists[i] = true
+		}
+		told := append([]int32(nil), s.last...)
+		changes := map[Change]int{}
+		for i, e := range s.events {
+			assert.Equal(t, told[e.object], e.previous)
+			assert.NotEqual(t, int32(i), e.previous, "an update without a new version is none")
+			assert.Equal(t, e.change != Added, exists[e.object])
+			exists[e.object] = e.change != Deleted
+			told[e.object] = int32(i)
+			changes[e.change]++
+		}
+		assert.Equal(t, s.last, told)
+		assert.NotContains(t, exists, false)
+		assert.Equal(t, changes[Deleted], changes[Added])
+		assert.InDelta(t, 0.3*1000, changes[Deleted]+changes[Added], 60)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	assert.NoError(t, Config{}.Validate())
+	for _, wrong := range []Config{
+		{Handlers: -1}, {Handlers: 5000}, {HandlerCost: -1}, {Objects: -1}, {Objects: 2_000_000}, {Kind: "boxes"}, {Size: -1},
+		{Size: 1 << 20}, {Churn: 1.5}, {Churn: -1}, {Duration: -1}, {Rate: -1}, {Distribution: "none"},
+	} {
+		assert.Error(t, wrong.Validate(), "%+v", wrong)
+		_, err := Run(t.Context(), Orrery(informer.Batching), wrong, nil)
+		assert.Error(t, err)
+	}
+	_, err := Orrery(informer.Batching).New("boxes")
+	assert.Error(t, err)
+}
+
+func TestDesignsHaveNames(t *testing.T) {
+	for _, design := range Designs() {
+		parsed, err := ParseDesign(strings.ToUpper(designName(design)))
+		assert.NoError(t, err)
+		assert.Equal(t, design, parsed)
+	}
+	_, err := ParseDesign("telepathy")
+	assert.ErrorContains(t, err, "channel-pair")
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	var pod api.Pod
+	require.NoError(t, json.Unmarshal(document(10), &pod))
+	pod.Finalizers = []string{"a"}
+	copied := Clone(&pod)
+	require.Equal(t, &pod, copied)
+	assert.NotSame(t, &pod, copied)
+	assert.NotSame(t, unsafe.StringData(pod.Name), unsafe.StringData(copied.Name))
+	assert.NotSame(t, unsafe.StringData(pod.Labels["app"]), unsafe.StringData(copied.Labels["app"]))
+	assert.NotSame(t, pod.OwnerReferences[0].Controller, copied.OwnerReferences[0].Controller)
+	copied.Labels["app"], copied.Finalizers[0] = "changed", "changed"
+	assert.Equal(t, "web", pod.Labels["app"])
+	assert.Equal(t, "a", pod.Finalizers[0])
+}

@@ -1,0 +1,112 @@
+package dispatchbench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"orrery/informer"
+	"orrery/internal/lab/bench"
+)
+
+// Scenarios are the fixed pieces of work of the comparison. With this project as the subject they include one for each
+// of its designs, with 1 and with 16 handlers: "dispatch/design-batching-16".
+func Scenarios(subject Subject) []bench.Scenario {
+	coalescing := subject
+	_, isOwn := subject.(orrery)
+	if isOwn {
+		coalescing = Orrery(informer.Coalescing)
+	}
+	all := []bench.Scenario{
+		dispatchScenario("dispatch/1", subject, 1, !subject.Merges()),
+		dispatchScenario("dispatch/4", subject, 4, !subject.Merges()),
+		dispatchScenario("dispatch/16", subject, 16, !subject.Merges()),
+		idleScenario(subject),
+		stalledScenario("dispatch/stalled-default", subject, Pods, allTold),
+		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, lastTold),
+		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, allTold),
+		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, lastTold),
+	}
+	if isOwn {
+		for _, design := range Designs() {
+			for _, handlers := range []int{1, 16} {
+				name := fmt.Sprintf("dispatch/design-%s-%d", designName(design), handlers)
+				all = append(all, dispatchScenario(name, Orrery(design), handlers, false))
+			}
+		}
+	}
+	return all
+}
+
+// dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and waits until every
+// handler was told all of them; so a figure is an event's whole way from the watch to all handlers. The events are heads
+// of pods, two states of each, made beforehand and sent round and round. The fake watch is a channel with room for
+// everything, on both sides.
+//
+// If counted is true the handlers count what they are told while it is measured, and look at every update before and
+// after. What a design merges cannot be counted, so where designs are compared all of them look at everything.
+func dispatchScenario(name string, subject Subject, handlers int, counted bool) bench.Scenario {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}.withDefaults()
+		s := newRound(cfg)
+		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
+
+		meter.Begin("making "+fmt.Sprint(len(s.events))+" states", "states", 0, 0)
+		w, err := newWorld(subject, cfg, s, n, nil)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		w.play(n / 10)
+		if err := w.settle(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		runtime.GC()
+
+		meter.Begin("updates for "+plural(handlers, "handler"), "events", 0, int64(n))
+		if counted {
+			w.count(n)
+		}
+		usage := bench.Measure(func() {
+			w.play(n)
+			err = w.settle(ctx)
+		})
+		meter.Count(n)
+		if err == nil && counted {
+			w.resume()
+			w.play(s.laps) // each object is looked at again
+			err = w.settle(ctx)
+		}
+		if err == nil {
+			err = w.verify()
+		}
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"ns/event":     float64(usage.Elapsed.Nanoseconds()) / float64(n),
+				"cpu ns/event": float64(usage.CPU.Nanoseconds()) / float64(n),
+				"allocs/event": float64(usage.Allocs) / float64(n),
+				"B/event":      float64(usage.Bytes) / float64(n),
+			},
+			Proof: proof(subject, w),
+		}, nil
+	}}
+}
+
+// proof is what was checked, by world.verify.
+func proof(subject Subject, w *world) string {
+	how := fmt.Sprintf("%d updates told to each of %s in order", w.sent, plural(len(w.witnesses), "handler"))
+	if subject.Merges() {
+		how = fmt.Sprintf("what %d updates have led to told to each of %s", w.sent, plural(len(w.witnesses), "handler"))
+	}
+	return fmt.Sprintf("%s; %d objects in the store as they were sent last", how, len(w.script.keys))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

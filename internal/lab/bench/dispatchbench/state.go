@@ -1,0 +1,55 @@
+package dispatchbench
+
+import (
+	"maps"
+
+	"orrery/internal/lab/bench"
+)
+
+// state is what the events that were sent have led to. It is the driver's.
+type state struct {
+	script *script
+	last   []int32 // by object: the event that was sent last; -1 if none ever is
+	exists []bool  // by object
+}
+
+func newState(s *script) *state {
+	st := &state{script: s, last: append([]int32(nil), s.last...), exists: make([]bool, len(s.keys))}
+	for i := range st.exists {
+		st.exists[i] = true
+	}
+	return st
+}
+
+func (st *state) sent(i int) {
+	e := &st.script.events[i]
+	st.last[e.object] = int32(i)
+	st.exists[e.object] = e.change != Deleted
+}
+
+// verify compares a store with it.
+func (st *state) verify(versions map[string]string) error {
+	want := make(map[string]string, len(st.last))
+	for object, last := range st.last {
+		if !st.exists[object] {
+			continue
+		}
+		id := st.script.initialIdentity(object)
+		if last >= 0 {
+			id = st.script.identity(int(last))
+		}
+		want[st.script.keys[object]] = id.ResourceVersion
+	}
+	if maps.Equal(want, versions) {
+		return nil
+	}
+	if err := bench.Prove("objects in the store", len(want), len(versions)); err != nil {
+		return err
+	}
+	for key, version := range want {
+		if err := bench.Prove("version of "+key+" in the store", version, versions[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package fifobench
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+)
+
+func init() { relistKnown = 10_000 }
+
+func TestScenarios(t *testing.T) {
+	proofs := map[string]string{}
+	for _, subject := range Subjects() {
+		for _, scenario := range Scenarios(subject) {
+			t.Run(scenario.Name+"/"+subject.Name(), func(t *testing.T) {
+				outcome, err := scenario.Run(t.Context(), bench.Quick, nil)
+				require.NoError(t, err)
+				want := map[string][]string{
+					"fifo/add-pop": {"B/op", "allocs/op", "ns/op"},
+					"fifo/relist":  {"lock-ms", "ms"},
+				}
+				names := []string{}
+				for name, value := range outcome.Figures {
+					assert.Positive(t, value, name)
+					names = append(names, name)
+				}
+				assert.ElementsMatch(t, want[scenario.Name], names)
+				if first, known := proofs[scenario.Name]; known {
+					assert.Equal(t, first, outcome.Proof, "the same work")
+				}
+				proofs[scenario.Name] = outcome.Proof
+			})
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	for _, subject := range Subjects() {
+		for _, d := range load.Distributions() {
+			t.Run(subject.Name()+"/"+string(d), func(t *testing.T) {
+				var meter bench.Meter
+				result, err := Run(t.Context(), subject, Config{
+					Producers: 3, Keys: 100, Distribution: d, ObjectSize: 10, Duration: 20 * time.Millisecond, Rate: 20_000,
+				}, &meter)
+				require.NoError(t, err)
+				assert.Equal(t, "fifo", result.Bench)
+				assert.Equal(t, subject.Name(), result.Subject)
+				for _, f := range result.Figures {
+					assert.Positive(t, f.Value, f.Name)
+				}
+				assert.Equal(t, uint64(400), result.Latency.Count(), "events at 20,000 a second in 20 ms")
+				assert.Contains(t, result.Parameters, bench.Parameter{Name: "producers", Value: "3"})
+				assert.Len(t, result.Proof, 2)
+				assert.Equal(t, int64(400), meter.Phase().Total)
+			})
+		}
+	}
+}
+
+func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Keys: 10, Duration: 5 * time.Millisecond}, nil)
+	require.NoError(t, err)
+	rate := max(result.Figures[0].Value/2, 1) // a second at the least, however slow the machine is
+	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count())
+}
+
+// A machine may be so busy that the time is up before a producer begins.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Keys: 10, Duration: 1}, nil)
+	require.NoError(t, err)
+	assert.Positive(t, result.Figures[0].Value)
+	assert.Positive(t, result.Latency.Count())
+}
+
+// endsWith is our queue; the end comes when the n-th part of a run begins.
+func endsWith(n int, end func()) Subject {
+	gear := Orrery().(subject[object]).gear
+	newQueue := gear.NewQueue
+	gear.NewQueue = func(known []object) (Queue[object], error) {
+		if n--; n == 0 {
+			end()
+		}
+		return newQueue(known)
+	}
+	return Of(gear)
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	for part, cfg := range map[int]Config{1: {Duration: time.Hour}, 2: {Duration: time.Millisecond, Keys: 10}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Run(ctx, endsWith(part, cancel), cfg, nil)
+		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, scenario := range Scenarios(Orrery()) {
+		_, err := scenario.Run(ended, bench.Quick, nil)
+		assert.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+func TestFlagsThatMakeNoSense(t *testing.T) {
+	for text, cfg := range map[string]Config{
+		"-1 producers":             {Producers: -1},
+		"-2 keys":                  {Keys: -2},
+		"objects of -3 bytes":      {ObjectSize: -3},
+		"a backlog of -4":          {Backlog: -4},
+		"a duration of -5ns":       {Duration: -5},
+		"a rate of -6 a second":    {Rate: -6},
+		`no distribution "pareto"`: {Distribution: "pareto"},
+	} {
+		_, err := Run(t.Context(), Orrery(), cfg, nil)
+		assert.ErrorContains(t, err, text)
+	}
+}
+
+// faulty is our queue with somebody in between who does not do the work.
+type faulty struct {
+	Queue[object]
+	fault func(obj object, deleted bool, see func(object, bool))
+}
+
+func (q faulty) Popper(see func(object, bool)) func() error {
+	return q.Queue.Popper(func(obj object, deleted bool) { q.fault(obj, deleted, see) })
+}
+
+func faultySubject(fault func(obj object, deleted bool, see func(object, bool))) Subject {
+	gear := Orrery().(subject[object]).gear
+	sound := gear.NewQueue
+	gear.NewQueue = func(known []object) (Queue[object], error) {
+		q, err := sound(known)
+		return faulty{q, fault}, err
+	}
+	return Of(gear)
+}
+
+// Each of these does something wrong with one object in a few hundred.
+var faults = map[string]func() func(obj object, deleted bool, see func(object, bool)){
+	"loses": func() func(object, bool, func(object, bool)) {
+		n := 0
+		return func(obj object, deleted bool, see func(object, bool)) {
+			if n++; n != 300 {
+				see(obj, deleted)
+			}
+		}
+	},
+	"repeats": func() func(object, bool, func(object, bool)) {
+		n := 0
+		return func(obj object, deleted bool, see func(object, bool)) {
+			if n++; n == 300 {
+				see(obj, deleted)
+			}
+			see(obj, deleted)
+		}
+	},
+	"alters": func() func(object, bool, func(object, bool)) {
+		n := 0
+		return func(obj object, deleted bool, see func(object, bool)) {
+			if n++; n == 300 {
+				other := *obj
+				other.Generation++
+				obj = &other
+			}
+			see(obj, deleted)
+		}
+	},
+	"invents": func() func(object, bool, func(object, bool)) {
+		n := 0
+		return func(obj object, deleted bool, see func(object, bool)) {
+			if n++; n == 300 {
+				other := *obj
+				other.Generation = 1e9
+				obj = &other
+			}
+			see(obj, deleted)
+		}
+	},
+}
+
+func TestWorkThatWasNotDoneHasNoFigures(t *testing.T) {
+	defer func(before time.Duration) { patience = before }(patience)
+	patience = 100 * time.Millisecond // a queue that has lost something stands still; nothing else waits that long
+	for name, fault := range faults {
+		var proof *bench.ProofError
+		for i, scenario := range Scenarios(Orrery()) {
+			_, err := Scenarios(faultySubject(fault()))[i].Run(t.Context(), bench.Quick, nil)
+			assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
+		}
+		for _, cfg := range []Config{
+			{Keys: 1000, Duration: 10 * time.Millisecond, Rate: 100},
+			{Keys: 1000, Duration: 10 * time.Millisecond, Rate: 40_000},
+		} {
+			_, err := Run(t.Context(), faultySubject(fault()), cfg, nil)
+			assert.ErrorAs(t, err, &proof, "%s, %v", name, cfg)
+		}
+	}
+}
+
+func TestMoreFaultsOfARelist(t *testing.T) {
+	for name, fault := range map[string]func(obj object, deleted bool, see func(object, bool)){
+		"calls deletions additions": func(obj object, _ bool, see func(object, bool)) { see(obj, false) },
+		"keeps deletions to itself": func(obj object, deleted bool, see func(object, bool)) {
+			if !deleted {
+				see(obj, false)
+			}
+		},
+		"forgets what came in meanwhile": func(obj object, deleted bool, see func(object, bool)) {
+			if obj.Generation != bystander {
+				see(obj, deleted)
+			}
+		},
+	} {
+		scenarios := Scenarios(faultySubject(fault))
+		at := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == "fifo/relist" })
+		_, err := scenarios[at].Run(t.Context(), bench.Quick, nil)
+		assert.ErrorAs(t, err, new(*bench.ProofError), name)
+	}
+}

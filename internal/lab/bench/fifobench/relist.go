@@ -1,0 +1,163 @@
+package fifobench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/stats"
+)
+
+// relistKnown objects are in the store, fewer in tests, which have no time for so many.
+var relistKnown = 100_000
+
+// relistVanished of them are not listed any more.
+const relistVanished = 1000
+
+// relist: a store knows 100,000 objects; a list of 100,000 comes in of which 99,000 are known and 1,000 new, so that
+// 1,000 have vanished. "ms" is how long the call of Replace takes. Meanwhile another goroutine goes on adding an object
+// every 200 us, as a watch would; "lock-ms" is the longest that one of its calls took. Each side has its own store
+// behind its queue, filled with the same objects. Proven: every listed object was handed out once, every vanished one
+// as a deletion with the state that the store had, and everything that the other goroutine added.
+func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	rounds := effort.Of(3, 2)
+	all := pods.Make(relistKnown+relistVanished, 101)
+	known := s.objects(all[:relistKnown])
+	listed := make([]T, 0, relistKnown)
+	for _, p := range all[relistVanished:] {
+		listed = append(listed, s.gear.NewObject(p.As(p.Number+int64(len(all)))))
+	}
+
+	// Somebody else's object has the key of the first listed one, so the list does not bury it.
+	other := s.gear.NewObject(all[relistVanished].As(bystander))
+	meter.Begin("listing anew", "lists", 0, int64(rounds))
+	var took, waited []float64 // milliseconds
+	for range rounds {
+		r := relisting[T]{gear: s.gear, known: known, listed: listed, other: other}
+		if err := r.run(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		took, waited = append(took, milliseconds(r.took)), append(waited, milliseconds(r.waited))
+		meter.Count(1)
+	}
+	return bench.Outcome{
+		Figures: map[string]float64{"ms": stats.Median(took), "lock-ms": stats.Median(waited)},
+		Proof: fmt.Sprintf("a list of %d objects against a store of %d: %d objects and %d deletions handed out, and what came in meanwhile",
+			len(listed), len(known), len(listed), relistVanished),
+	}, nil
+}
+
+// relisting is one relist.
+type relisting[T any] struct {
+	gear          Gear[T]
+	known, listed []T
+	other         T // what another goroutine adds
+
+	took   time.Duration // by Replace
+	waited time.Duration // the longest of another Add meanwhile
+}
+
+// bystander is the number of the object that another goroutine adds.
+const bystander = -1
+
+func (r *relisting[T]) run(ctx context.Context) error {
+	queue, err := r.gear.NewQueue(r.known)
+	if err != nil {
+		return err
+	}
+	if err := queue.Add(r.other); err != nil {
+		return err
+	}
+	runtime.GC() // what earlier rounds have left is not this one's to clean up
+
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	added := 1
+	go func() { stopped <- r.addUntil(ctx, stop, queue, &added) }()
+	began := time.Now()
+	err = queue.Replace(r.listed, "2")
+	r.took = time.Since(began)
+	close(stop)
+	for _, e := range []error{<-stopped, ctx.Err()} {
+		if err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		queue.Close()
+		return err
+	}
+	return r.prove(queue, added)
+}
+
+// addUntil goes on adding until stop is closed. A ticker would not do: it comes once in a millisecond at most, and a lock
+// that is held for less could be missed.
+func (r *relisting[T]) addUntil(ctx context.Context, stop <-chan struct{}, queue Queue[T], added *int) error {
+	const rate = 5000 // a second
+	pacer := load.NewPacer(time.Now(), rate)
+	for i := 1; ; i++ {
+		began := time.Now()
+		if err := queue.Add(r.other); err != nil {
+			return err
+		}
+		r.waited = max(r.waited, time.Since(began))
+		*added++
+		pacer.Wait(ctx, i)
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+	}
+}
+
+// prove takes everything out and looks whether it is what it should be.
+func (r *relisting[T]) prove(queue Queue[T], added int) error {
+	bystanders, deleted := 0, 0
+	states := len(r.known) + relistVanished
+	seen := make([]bool, 2*states)
+	var wrong error
+	c := consume(queue, func(obj T, gone bool) {
+		number := r.gear.Number(obj)
+		switch {
+		case number == bystander && !gone:
+			bystanders++
+			return
+		case number < 0 || number >= int64(len(seen)) || seen[number]:
+			wrong = &bench.ProofError{What: "objects handed out once", Want: "each", Got: number}
+			return
+		case gone != (number < relistVanished):
+			wrong = &bench.ProofError{What: "deletion of a vanished object", Want: number < relistVanished, Got: gone}
+		}
+		seen[number] = true
+		if gone {
+			deleted++
+		}
+	})
+	if err := c.finish(); err != nil {
+		return err
+	}
+	if wrong != nil {
+		return wrong
+	}
+	missing := slices.Index(seen[states+relistVanished:], false)
+	for _, check := range []struct {
+		what      string
+		want, got int
+	}{
+		{"the first listed object that was not handed out (-1: none)", -1, missing},
+		{"deletions handed out", relistVanished, deleted},
+		{"objects of the other goroutine handed out", added, bystanders},
+	} {
+		if err := bench.Prove(check.what, check.want, check.got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,145 @@
+package histogram_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench/histogram"
+)
+
+func of(durations ...time.Duration) *histogram.Histogram {
+	var h histogram.Histogram
+	for _, d := range durations {
+		h.Record(d)
+	}
+	return &h
+}
+
+func TestAnEmptyHistogram(t *testing.T) {
+	var h histogram.Histogram
+	assert.Zero(t, h.Count())
+	assert.Zero(t, h.Min())
+	assert.Zero(t, h.Mean())
+	assert.Zero(t, h.Quantile(0.99))
+	assert.Zero(t, h.Max())
+	assert.Empty(t, slices.Collect(h.Buckets()))
+}
+
+func TestShortDurationsAreExact(t *testing.T) {
+	var h histogram.Histogram
+	for d := range time.Duration(100) {
+		h.Record(d + 1)
+	}
+	for percent := range 100 {
+		q := float64(percent+1) / 100
+		assert.EqualValues(t, percent+1, h.Quantile(q), "%v", q)
+	}
+	assert.EqualValues(t, 1, h.Quantile(0))
+	assert.EqualValues(t, 100, h.Quantile(1))
+	assert.EqualValues(t, 100, h.Quantile(7), "more than all")
+	assert.EqualValues(t, 51, h.Mean(), "50.5, rounded")
+}
+
+// Four of five are only 80 %.
+func TestAPercentileHoldsForAtLeastItsPart(t *testing.T) {
+	h := of(1, 2, 3, 4, 5)
+	assert.EqualValues(t, 4, h.Quantile(0.8))
+	assert.EqualValues(t, 5, h.Quantile(0.81))
+	assert.EqualValues(t, 5, h.Quantile(0.9))
+}
+
+func TestTheLongestAndTheShortestAreExact(t *testing.T) {
+	h := of(123_456_789, 987_654_321)
+	assert.EqualValues(t, 123_456_789, h.Min())
+	assert.EqualValues(t, 987_654_321, h.Max())
+	assert.EqualValues(t, 987_654_321, h.Quantile(0.999), "no percentile is longer than the longest")
+	assert.EqualValues(t, 555_555_555, h.Mean())
+}
+
+func TestExtremes(t *testing.T) {
+	h := of(math.MaxInt64, math.MinInt64, -1, 0)
+	assert.EqualValues(t, 4, h.Count())
+	assert.Zero(t, h.Min(), "what is negative counts as nothing")
+	assert.EqualValues(t, math.MaxInt64, h.Max())
+	assert.EqualValues(t, math.MaxInt64, h.Quantile(1))
+	assert.Equal(t, []histogram.Bucket{
+		{From: 0, To: 0, Count: 3, Below: 0.75},
+		{From: 255 << 55, To: math.MaxInt64, Count: 1, Below: 1},
+	}, slices.Collect(h.Buckets()))
+}
+
+func TestBucketsCanBeLeftEarly(t *testing.T) {
+	for b := range of(1, 2, 3).Buckets() {
+		assert.EqualValues(t, 1, b.To)
+		break
+	}
+}
+
+func TestMergingIntoAndFromNothing(t *testing.T) {
+	var h histogram.Histogram
+	h.Merge(&histogram.Histogram{})
+	assert.Zero(t, h.Count())
+	h.Merge(of(7, 9))
+	assert.Equal(t, of(7, 9), &h)
+	h.Merge(&histogram.Histogram{})
+	assert.Equal(t, of(7, 9), &h)
+}
+
+func TestRecordingAllocatesOnce(t *testing.T) {
+	h := of(1)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { h.Record(time.Minute) }))
+}
+
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(of(5, 5, 1_000_000))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"unit": "ns", "count": 3, "min": 5, "mean": 333336.6666666667,
+		"p50": 5, "p90": 1000000, "p99": 1000000, "p99.9": 1000000, "max": 1000000,
+		"buckets": [{"to": 5, "count": 2}, {"to": 1003519, "count": 1}]}`, string(text))
+
+	text, err = json.Marshal(&histogram.Histogram{})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"unit": "ns", "count": 0, "min": 0, "mean": 0, "p50": 0, "p90": 0, "p99": 0, "p99.9": 0, "max": 0, "buckets": []}`, string(text))
+}
+
+func TestJSONThatIsNoHistogram(t *testing.T) {
+	h := of(42)
+	for text, complaint := range map[string]string{
+		`[]`:            "histogram: json: cannot unmarshal array into Go value of type histogram.document",
+		`{"unit": "s"}`: `histogram: the unit is "s", not "ns"`,
+		`{"unit": "ns", "count": 2, "buckets": [{"to": 5, "count": 1}]}`: "histogram: the buckets hold 1 durations, but the count is 2",
+		`{"unit": "ns", "buckets": [{"to": 1000000, "count": 1}]}`:       "histogram: no bucket ends at 1000000 ns",
+		`{"unit": "ns", "buckets": [{"to": -1, "count": 1}]}`:            "histogram: no bucket ends at -1 ns",
+	} {
+		assert.EqualError(t, json.Unmarshal([]byte(text), h), complaint)
+		assert.Equal(t, of(42), h)
+	}
+}
+
+func ExampleHistogram() {
+	// One in a thousand requests takes as long as the others together.
+	var h histogram.Histogram
+	for i := range 10_000 {
+		if i%1000 == 0 {
+			h.Record(80 * time.Millisecond)
+		} else {
+			h.Record(80 * time.Microsecond)
+		}
+	}
+	fmt.Println("mean   ", h.Mean())
+	fmt.Println("median ", h.Quantile(0.5))
+	fmt.Println("p99.9  ", h.Quantile(0.999))
+	fmt.Println("p99.95 ", h.Quantile(0.9995))
+	// Output:
+	// mean    159.92µs
+	// median  80.383µs
+	// p99.9   80.383µs
+	// p99.95  80ms
+}

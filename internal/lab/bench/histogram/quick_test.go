@@ -1,0 +1,93 @@
+package histogram_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/internal/lab/bench/histogram"
+)
+
+// durations of all sizes: as many around a nanosecond as around a minute or a century.
+func durations(t *rapid.T, name string) []time.Duration {
+	any := rapid.Custom(func(t *rapid.T) time.Duration {
+		bits := rapid.IntRange(0, 63).Draw(t, "bits")
+		return time.Duration(rapid.Uint64Max(1<<bits-1).Draw(t, "value"))
+	})
+	return rapid.SliceOfN(any, 0, 300).Draw(t, name)
+}
+
+// The model is the sorted list.
+func TestPercentilesAreThoseOfTheSortedList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := durations(t, "durations")
+		h := of(list...)
+		slices.Sort(list)
+		require.EqualValues(t, len(list), h.Count())
+		if len(list) == 0 {
+			return
+		}
+		assert.Equal(t, list[0], h.Min())
+		assert.Equal(t, list[len(list)-1], h.Max())
+		q := rapid.Float64Range(0, 1).Draw(t, "q")
+		rank := max(int(math.Ceil(q*float64(len(list))*(1-1e-12))), 1)
+		want, got := list[rank-1], h.Quantile(q)
+		assert.GreaterOrEqual(t, got, want)
+		assert.LessOrEqual(t, float64(got-want), float64(want)/128)
+	})
+}
+
+func TestMergingIsRecordingEverythingInOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := durations(t, "a"), durations(t, "b")
+		merged := of(a...)
+		merged.Merge(of(b...))
+		both := of(slices.Concat(a, b)...)
+		assert.Equal(t, slices.Collect(both.Buckets()), slices.Collect(merged.Buckets()))
+		assert.Equal(t, both.Min(), merged.Min())
+		assert.Equal(t, both.Max(), merged.Max())
+		assert.InEpsilon(t, 1+float64(both.Mean()), 1+float64(merged.Mean()), 1e-9, "sums depend a little on the order")
+	})
+}
+
+func TestBucketsFollowEachOtherAndHoldEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := durations(t, "durations")
+		var counted uint64
+		last, below := time.Duration(-1), 0.0
+		for b := range of(list...).Buckets() {
+			assert.Greater(t, b.From, last)
+			assert.GreaterOrEqual(t, b.To, b.From)
+			in := 0
+			for _, d := range list {
+				if b.From <= d && d <= b.To {
+					in++
+				}
+			}
+			assert.EqualValues(t, in, b.Count)
+			assert.Greater(t, b.Below, below)
+			counted += b.Count
+			last, below = b.To, b.Below
+		}
+		assert.EqualValues(t, len(list), counted)
+	})
+}
+
+func TestJSONLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := of(durations(t, "durations")...)
+		text, err := json.Marshal(h)
+		require.NoError(t, err)
+		var back histogram.Histogram
+		require.NoError(t, json.Unmarshal(text, &back))
+		again, err := json.Marshal(&back)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(text), string(again))
+	})
+}

@@ -1,0 +1,129 @@
+package load_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/internal/lab/bench/load"
+)
+
+func TestKeysAreDistinctAndLookLikeThoseOfACluster(t *testing.T) {
+	keys := load.NewKeys(250_000, load.Uniform, 1)
+	assert.Equal(t, 250_000, keys.Len())
+	assert.Regexp(t, `^namespace-217/[a-z]+-[a-z0-9]{10}-00004$`, keys.Key(4217))
+	assert.Regexp(t, `^namespace-999/[a-z]+-[a-z0-9]{10}-00249$`, keys.Key(249_999))
+	assert.Equal(t, keys.Key(4217), load.NewKeys(250_000, load.Hot, 7).Key(4217))
+	distinct := make(map[string]bool, keys.Len())
+	for _, key := range keys.All() {
+		distinct[key] = true
+	}
+	assert.Len(t, distinct, 250_000)
+	assert.Regexp(t, `^namespace-000/`, load.NewKeys(1, load.Uniform, 1).Key(0))
+}
+
+func TestNoKeysIsAMistake(t *testing.T) {
+	assert.Panics(t, func() { load.NewKeys(0, load.Uniform, 1) })
+}
+
+func TestDistributionsHaveNames(t *testing.T) {
+	for _, d := range load.Distributions() {
+		parsed, err := load.ParseDistribution(string(d))
+		require.NoError(t, err)
+		assert.Equal(t, d, parsed)
+	}
+	parsed, err := load.ParseDistribution("ZIPF")
+	require.NoError(t, err)
+	assert.Equal(t, load.Zipf, parsed)
+	_, err = load.ParseDistribution("gauss")
+	assert.EqualError(t, err, `there is no distribution "gauss": choose one of uniform, zipf, hot`)
+}
+
+// shares draws a million keys and returns which part of them each index got.
+func shares(d load.Distribution, n int) []float64 {
+	const draws = 1_000_000
+	picker := load.NewKeys(n, d, 42).Picker(0)
+	counts := make([]float64, n)
+	for range draws {
+		counts[picker.Next()] += 1.0 / draws
+	}
+	return counts
+}
+
+// The draws are the same each time, so these bounds, five standard deviations, hold always or never.
+func TestSharesAreThoseOfTheDistribution(t *testing.T) {
+	const n = 1000
+	near := func(want, got float64, what string, args ...any) {
+		t.Helper()
+		assert.InDelta(t, want, got, 5*math.Sqrt(want/1_000_000), fmt.Sprintf(what, args...))
+	}
+	for i, share := range shares(load.Uniform, n) {
+		near(1.0/n, share, "uniform %d", i)
+	}
+	for i, share := range shares(load.Hot, n) {
+		want := 0.1 / (n - 1)
+		if i == 0 {
+			want = 0.9
+		}
+		near(want, share, "hot %d", i)
+	}
+	for i, share := range shares(load.Zipf, n) {
+		near(math.Log(float64(i+2)/float64(i+1))/math.Log(n+1), share, "zipf %d", i)
+	}
+	many := shares(load.Zipf, 100_000)
+	first := 0.0
+	for _, share := range many[:100] {
+		first += share
+	}
+	assert.InDelta(t, 0.06, many[0], 0.001, "what the documentation says")
+	assert.InDelta(t, 0.40, first, 0.005, "what the documentation says")
+}
+
+func TestOneKeyIsDrawnAlways(t *testing.T) {
+	for _, d := range load.Distributions() {
+		picker := load.NewKeys(1, d, 1).Picker(0)
+		for range 1000 {
+			require.Zero(t, picker.Next(), d)
+		}
+	}
+}
+
+func TestTheSameSeedDrawsTheSame(t *testing.T) {
+	draw := func(seed uint64, producer int) []int {
+		picker := load.NewKeys(1000, load.Uniform, seed).Picker(producer)
+		var drawn []int
+		for range 100 {
+			drawn = append(drawn, picker.Next())
+		}
+		return drawn
+	}
+	assert.Equal(t, draw(1, 0), draw(1, 0))
+	assert.NotEqual(t, draw(1, 0), draw(2, 0))
+	assert.NotEqual(t, draw(1, 0), draw(1, 1))
+	assert.NotEqual(t, draw(1, 1), draw(0, 1))
+}
+
+func TestDrawingDoesNotAllocate(t *testing.T) {
+	for _, d := range load.Distributions() {
+		picker := load.NewKeys(1000, d, 1).Picker(3)
+		assert.Zero(t, testing.AllocsPerRun(1000, func() { picker.Next() }), d)
+	}
+}
+
+func TestSplitGivesEverythingToExactlyOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total, parts := rapid.IntRange(0, 10_000_000).Draw(t, "total"), rapid.IntRange(1, 64).Draw(t, "parts")
+		next := 0
+		for part := range parts {
+			from, to := load.Split(total, parts, part)
+			assert.Equal(t, next, from)
+			assert.InDelta(t, float64(total)/float64(parts), to-from, 1)
+			next = to
+		}
+		assert.Equal(t, total, next)
+	})
+}

@@ -1,0 +1,126 @@
+package load_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench/load"
+)
+
+func TestDuesAreEvenlySpaced(t *testing.T) {
+	pacer := load.NewPacer(time.Now(), 3_000_000)
+	assert.Zero(t, pacer.Due(0))
+	assert.Equal(t, 333*time.Nanosecond, pacer.Due(1))
+	assert.Equal(t, time.Microsecond, pacer.Due(3))
+	assert.Equal(t, 1000*time.Second, pacer.Due(3_000_000_000), "no drift")
+	assert.Equal(t, 4*time.Hour, load.NewPacer(time.Now(), 0.25/3600).Due(1))
+	assert.Zero(t, load.NewPacer(time.Now(), math.Inf(1)).Due(1000), "as fast as it goes")
+	for _, rate := range []float64{0, -1, math.NaN()} {
+		assert.Panics(t, func() { load.NewPacer(time.Now(), rate) })
+	}
+}
+
+func TestWaitingOnTheClockOfABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, rate := range []float64{2, 1000, 250_000, 4_000_000} {
+			start := time.Now()
+			pacer := load.NewPacer(start, rate)
+			for i := range 1000 {
+				due, ok := pacer.Wait(t.Context(), i)
+				require.True(t, ok)
+				require.Equal(t, pacer.Due(i), due)
+				require.Equal(t, due, time.Since(start))
+			}
+		}
+	})
+}
+
+// A subject that takes too long does not move the events that come after it: this is what makes the difference.
+func TestWhoIsLateDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		pacer := load.NewPacer(start, 1000)
+		var late []time.Duration
+		for i := range 6 {
+			due, ok := pacer.Wait(t.Context(), i)
+			require.True(t, ok)
+			late = append(late, time.Since(start)-due)
+			if i == 1 {
+				time.Sleep(3500 * time.Microsecond)
+			}
+		}
+		us := time.Microsecond
+		assert.Equal(t, []time.Duration{0, 0, 2500 * us, 1500 * us, 500 * us, 0}, late)
+	})
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, ok := load.NewPacer(start, 0.01).Wait(ctx, 1)
+		assert.False(t, ok)
+		assert.Equal(t, time.Second, time.Since(start))
+		_, ok = load.NewPacer(start, 1_000_000).Wait(ctx, 1)
+		assert.False(t, ok, "an event that is late already")
+	})
+}
+
+// The real clock. How late it is depends on the machine, so only what holds on any is asserted: never early, and all dues.
+func TestNobodyIsEarly(t *testing.T) {
+	for _, rate := range []float64{50, 1000, 30_000, 2_000_000} {
+		start := time.Now()
+		pacer := load.NewPacer(start, rate)
+		for i := range 5 {
+			due, ok := pacer.Wait(t.Context(), i)
+			early := due - time.Since(start)
+			require.True(t, ok)
+			require.LessOrEqual(t, early, time.Duration(0))
+		}
+	}
+}
+
+func TestWaitingEndsWithTheContextOnARealClock(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	_, ok := load.NewPacer(time.Now(), 1e-6).Wait(ctx, 1)
+	assert.False(t, ok)
+}
+
+func TestWaitingDoesNotAllocate(t *testing.T) {
+	pacer := load.NewPacer(time.Now(), 1_000_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	i := 0
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		pacer.Wait(ctx, i)
+		i++
+	}))
+}
+
+func BenchmarkWait(b *testing.B) {
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	pacer := load.NewPacer(time.Now(), math.Inf(1)) // always late: what the generator itself costs
+	for b.Loop() {
+		pacer.Wait(ctx, 1)
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for _, d := range load.Distributions() {
+		b.Run(string(d), func(b *testing.B) {
+			picker := load.NewKeys(100_000, d, 1).Picker(0)
+			for b.Loop() {
+				picker.Next()
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+)
+
+// Percentiles draws histograms of latencies the way that HdrHistogram made popular: each 9 more of the percentile has as
+// much room as the one before, so that the tail, where the trouble is, can be seen.
+type Percentiles struct {
+	// Title is the headline; Caption, below it, says how to read the picture. Both are wrapped.
+	Title, Caption string
+	// Series are the histograms, in the order of the legend. With one there is no legend.
+	Series []Distribution
+}
+
+// Distribution is one histogram.
+type Distribution struct {
+	Name    string
+	Latency *histogram.Histogram
+}
+
+// ticks of the horizontal ruler, as parts of all.
+var percentileTicks = []struct {
+	q     float64
+	label string
+}{
+	{0, "0%"}, {0.5, "50%"}, {0.9, "90%"}, {0.99, "99%"}, {0.999, "99.9%"}, {0.9999, "99.99%"}, {0.99999, "99.999%"}, {0.999999, "99.9999%"},
+}
+
+// SVG draws the percentiles.
+func (p Percentiles) SVG() []byte {
+	c := p.draw()
+	return c.document(p.Title, p.describe())
+}
+
+func (p Percentiles) draw() *canvas {
+	c := &canvas{}
+	c.heading(p.Title, p.Caption)
+	ch := chart{
+		xTitle: "percentile: so many of all took no longer", yTitle: "latency",
+		marked: isPercentileTick,
+		describe: func(at Point) string {
+			return fmt.Sprintf("%s of all took at most %s", percent(1-1/at.X), number(at.Y.At, bench.Nanoseconds))
+		},
+	}
+	var values []float64
+	reach := 100.0
+	for _, d := range p.Series {
+		ch.series = append(ch.series, Series{Name: d.Name, Points: curveOf(d.Latency)})
+		for _, point := range curveOf(d.Latency) {
+			values = append(values, point.Y.At)
+			reach = max(reach, point.X)
+		}
+	}
+	ch.legend(c)
+	if len(values) == 0 {
+		c.nothing()
+		return c
+	}
+	ch.x = percentileRuler(reach)
+	axis := Axis{Unit: bench.Nanoseconds}
+	if low, high, _ := extent(values); high > 30*low {
+		axis.Scale = Log10
+	}
+	ch.y = newRuler(axis, values, true, 6)
+	ch.draw(c)
+	return c
+}
+
+// mostOf is where the horizontal ruler ends at the latest: one in so many.
+const mostOf = 1e6
+
+// percentileRuler measures 1/(1-q), up to the number of values: beyond it there are none.
+func percentileRuler(count float64) ruler {
+	r := ruler{scale: Log10, low: 1, high: min(count, mostOf)}
+	for _, tick := range percentileTicks {
+		if at := 1 / (1 - tick.q); at <= r.high*(1+1e-6) {
+			r.ticks = append(r.ticks, at)
+			r.labels = append(r.labels, tick.label)
+		}
+	}
+	return r
+}
+
+// curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has
+// values for them. Ticks are among the points, to be marked.
+func curveOf(h *histogram.Histogram) []Point {
+	if h == nil || h.Count() == 0 {
+		return nil
+	}
+	count := float64(h.Count())
+	var places []float64
+	for step := 1.0; step <= 8*math.Log2(mostOf); step++ {
+		places = append(places, math.Exp2(step/8))
+	}
+	for _, tick := range percentileTicks[1:] {
+		places = append(places, 1/(1-tick.q))
+	}
+	places = append(places, max(count, 2))
+	slices.Sort(places)
+	places = slices.CompactFunc(places, func(a, b float64) bool { return math.Abs(a-b) < a*1e-9 })
+	var points []Point
+	for _, at := range places {
+		if at <= min(max(count, 2), mostOf*(1+1e-6)) {
+			points = append(points, Point{X: at, Y: Value{At: float64(h.Quantile(1 - 1/at))}})
+		}
+	}
+	if count <= mostOf {
+		points[len(points)-1].Y.At = float64(h.Max())
+	}
+	return points
+}
+
+func isPercentileTick(p Point) bool {
+	for _, tick := range percentileTicks {
+		if math.Abs(p.X*(1-tick.q)-1) < 1e-9 {
+			return true
+		}
+	}
+	return false
+}
+
+func percent(q float64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", 100*q), "0"), ".") + "%"
+}
+
+// describe says in words what the picture shows.
+func (p Percentiles) describe() string {
+	var text strings.Builder
+	text.WriteString("Latency by percentile. ")
+	if p.Caption != "" {
+		text.WriteString(p.Caption + " ")
+	}
+	for _, d := range p.Series {
+		if d.Latency == nil || d.Latency.Count() == 0 {
+			continue
+		}
+		fmt.Fprintf(&text, "%s: ", d.Name)
+		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
+			fmt.Fprintf(&text, "%s %s, ", percent(q), number(float64(d.Latency.Quantile(q)), bench.Nanoseconds))
+		}
+		fmt.Fprintf(&text, "maximum %s. ", number(float64(d.Latency.Max()), bench.Nanoseconds))
+	}
+	return strings.TrimSpace(text.String())
+}

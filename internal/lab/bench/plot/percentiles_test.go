@@ -1,0 +1,59 @@
+package plot
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench/histogram"
+)
+
+// The curve says what the histogram says, reaches from the fast ones to the slowest, and stands once at each place.
+func TestCurveOfAHistogram(t *testing.T) {
+	h := &histogram.Histogram{}
+	for i := range 10_000 {
+		h.Record(time.Duration(i+1) * time.Microsecond)
+	}
+	points := curveOf(h)
+	require.Greater(t, len(points), 100)
+	assert.Less(t, points[0].X, 1.1)
+	assert.Equal(t, Point{X: 10_000, Y: Value{At: float64(h.Max())}}, points[len(points)-1])
+	ticks := 0
+	for i, point := range points {
+		if i > 0 {
+			assert.Greater(t, point.X, points[i-1].X)
+			assert.GreaterOrEqual(t, point.Y.At, points[i-1].Y.At)
+		}
+		if i < len(points)-1 {
+			assert.InEpsilon(t, 1-1/point.X, point.Y.At/1e7, 0.02, "1 - 1/%v of 10 ms", point.X)
+		}
+		if isPercentileTick(point) {
+			ticks++
+		}
+	}
+	assert.Equal(t, 5, ticks, "50, 90, 99, 99.9 and 99.99 %")
+}
+
+// Every series with data is a line that can be seen.
+func TestEverySeriesIsDrawn(t *testing.T) {
+	for name, picture := range percentiles() {
+		drawn := 0
+		for _, d := range picture.Series {
+			if d.Latency != nil && d.Latency.Count() > 0 {
+				drawn++
+			}
+		}
+		assert.Equal(t, drawn, countPaths(picture.draw()), name)
+	}
+	for name, picture := range lines() {
+		drawn := 0
+		for _, series := range picture.Series {
+			if len(series.Points) > 2 {
+				drawn++
+			}
+		}
+		assert.Equal(t, drawn, countPaths(picture.draw()), name)
+	}
+}

@@ -1,0 +1,323 @@
+package queuebench
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+)
+
+func TestEveryScenarioProvesItsWork(t *testing.T) {
+	proofs := map[string]string{}
+	for _, subject := range Subjects() {
+		for _, scenario := range Scenarios(subject) {
+			outcome, err := scenario.Run(context.Background(), bench.Quick, nil)
+			require.NoError(t, err, "%s %s", subject.Name(), scenario.Name)
+			assert.NotEmpty(t, outcome.Figures)
+			assert.NotEmpty(t, outcome.Proof)
+			if proof := proofs[scenario.Name]; proof != "" {
+				assert.Equal(t, proof, outcome.Proof)
+			}
+			proofs[scenario.Name] = outcome.Proof
+		}
+	}
+	assert.Len(t, proofs, 8)
+}
+
+// broken is a queue with a mistake.
+type broken struct {
+	Queue
+	n         atomic.Int64
+	add, done func(q *broken, key string)
+	addAfter  func(q *broken, key string, after time.Duration)
+}
+
+func (q *broken) Add(key string)         { q.add(q, key) }
+func (q *broken) Done(key string)        { q.done(q, key) }
+func (q *broken) AddRateLimited(string)  { q.n.Add(1) }
+func (q *broken) NumRequeues(string) int { return 0 }
+func (q *broken) AddAfter(key string, after time.Duration) {
+	q.addAfter(q, key, after)
+}
+
+// every says true at every n-th call.
+func (q *broken) every(n int64) bool { return q.n.Add(1)%n == 0 }
+
+type brokenSubject struct {
+	Subject
+	change func(*broken)
+}
+
+func (s brokenSubject) New(options Options) Queue {
+	q := &broken{
+		Queue:    s.Subject.New(options),
+		add:      func(q *broken, key string) { q.Queue.Add(key) },
+		done:     func(q *broken, key string) { q.Queue.Done(key) },
+		addAfter: func(q *broken, key string, after time.Duration) { q.Queue.AddAfter(key, after) },
+	}
+	s.change(q)
+	return q
+}
+
+// unpunctual queues use the timers of package time.
+type unpunctual struct{ Subject }
+
+func (s unpunctual) New(options Options) Queue {
+	options.Punctual = false
+	return s.Subject.New(options)
+}
+
+// mistakes are what a queue may do wrong, and the scenarios that have to notice.
+var mistakes = map[string]struct {
+	change  func(*broken)
+	noticed []string
+}{
+	"loses keys": {
+		func(q *broken) {
+			q.add = func(q *broken, key string) {
+				if !q.every(1111) {
+					q.Queue.Add(key)
+				}
+			}
+		},
+		[]string{ScenarioCycle, ScenarioCycleMetrics, ScenarioPipeline},
+	},
+	"invents keys": {
+		func(q *broken) {
+			q.add = func(q *broken, key string) {
+				q.Queue.Add(key)
+				if q.every(1111) {
+					q.Queue.Add(key + "'")
+				}
+			}
+		},
+		[]string{ScenarioCycle, ScenarioCycleMetrics, ScenarioPipeline},
+	},
+	"hands keys out again": {
+		func(q *broken) {
+			q.done = func(q *broken, key string) {
+				if q.every(1111) {
+					q.Queue.Add(key)
+				}
+				q.Queue.Done(key)
+			}
+		},
+		[]string{ScenarioCycle, ScenarioCycleMetrics, ScenarioPipeline},
+	},
+	"loses delayed keys": {
+		func(q *broken) {
+			q.addAfter = func(q *broken, key string, after time.Duration) {
+				if !q.every(55) {
+					q.Queue.AddAfter(key, after)
+				}
+			}
+		},
+		[]string{ScenarioAddAfter, ScenarioLateness},
+	},
+	"ends delays early": {
+		func(q *broken) {
+			q.addAfter = func(q *broken, key string, after time.Duration) {
+				if q.every(55) {
+					after = 0
+				}
+				q.Queue.AddAfter(key, after)
+			}
+		},
+		[]string{ScenarioAddAfter, ScenarioLateness},
+	},
+	"counts no failures": {func(*broken) {}, []string{ScenarioAddRateLimited}},
+}
+
+// In a bubble, because a workload waits for a key that is lost.
+func TestMistakesAreNoticed(t *testing.T) {
+	for name, mistake := range mistakes {
+		// Not Orrery for Lateness: the kernel's timers do not know the clock of a bubble.
+		for _, scenario := range Scenarios(brokenSubject{unpunctual{Orrery()}, mistake.change}) {
+			for _, noticed := range mistake.noticed {
+				if scenario.Name != noticed {
+					continue
+				}
+				synctest.Test(t, func(t *testing.T) {
+					_, err := scenario.Run(t.Context(), bench.Quick, nil)
+					var proof *bench.ProofError
+					assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
+				})
+			}
+		}
+	}
+}
+
+func TestScenariosEndWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, scenario := range Scenarios(Orrery()) {
+		_, err := scenario.Run(ctx, bench.Full, nil)
+		assert.ErrorIs(t, err, context.Canceled, scenario.Name)
+	}
+	_, err := Run(ctx, Orrery(), Config{}, nil)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func short() Config { return Config{Duration: 30 * time.Millisecond, Keys: 500} }
+
+func TestRun(t *testing.T) {
+	for _, subject := range Subjects() {
+		for _, d := range load.Distributions() {
+			cfg := short()
+			cfg.Distribution, cfg.Producers, cfg.Workers = d, 3, 5
+			meter := new(bench.Meter)
+			result, err := Run(t.Context(), subject, cfg, meter)
+			require.NoError(t, err, "%s, %s", subject.Name(), d)
+			assert.Equal(t, "queue", result.Bench)
+			assert.Equal(t, subject.Name(), result.Subject)
+			for _, name := range []string{"processed", "added", "rate for latency"} {
+				figure, ok := result.Figure(name)
+				assert.True(t, ok && figure.Value > 0, "%s is %v", name, figure)
+			}
+			assert.Positive(t, result.Latency.Count())
+			assert.Len(t, result.Proof, 2)
+			assert.Contains(t, result.Parameters, bench.Parameter{Name: "distribution", Value: string(d)})
+		}
+	}
+}
+
+func TestRunWithMetricsRateAndCost(t *testing.T) {
+	cfg := short()
+	cfg.Metrics, cfg.Rate, cfg.HandlerCost = true, 3000, time.Microsecond
+	result, err := Run(t.Context(), Orrery(), cfg, nil)
+	require.NoError(t, err)
+	rate, _ := result.Figure("rate for latency")
+	assert.Equal(t, 3000.0, rate.Value)
+	assert.Contains(t, result.Parameters, bench.Parameter{Name: "rate", Value: "3000"})
+	assert.Contains(t, result.Parameters, bench.Parameter{Name: "metrics", Value: "on"})
+	assert.LessOrEqual(t, result.Latency.Count(), uint64(90))
+}
+
+// A machine may be so busy that the time is up before a producer begins.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Duration: 1, Keys: 500}, nil)
+	require.NoError(t, err)
+	processed, _ := result.Figure("processed")
+	assert.Positive(t, processed.Value)
+	assert.Positive(t, result.Latency.Count())
+}
+
+// Keys that wait for a slow worker are not lost.
+func TestSlowHandlersGetTheirTime(t *testing.T) {
+	for _, cost := range []time.Duration{50 * time.Millisecond, 3 * time.Second, patience / 2} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := Config{HandlerCost: cost, Workers: 1, Keys: 100, Distribution: load.Uniform}.withDefaults()
+			r := &run{Config: cfg, keys: load.NewKeys(cfg.Keys, cfg.Distribution, 1), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
+			p, err := r.phase(t.Context(), Orrery(), "slowly", time.Second, 100)
+			require.NoError(t, err, cost)
+			assert.Equal(t, 100, p.added)
+			assert.Positive(t, p.processed)
+		})
+	}
+}
+
+// scripted hands out these keys and then says shutdown.
+type scripted struct {
+	Queue
+	keys []string
+}
+
+func (q *scripted) Get() (key string, shutdown bool) {
+	if len(q.keys) == 0 {
+		return "", true
+	}
+	key, q.keys = q.keys[0], q.keys[1:]
+	return key, false
+}
+
+func TestRunNoticesInventedKeysAndSharedOnes(t *testing.T) {
+	keys := load.NewKeys(3, load.Uniform, 1)
+	q := Orrery().New(Options{})
+	phaseOf := func(handedOut ...string) *phase {
+		p := &phase{run: &run{keys: keys, cells: make([]cell, 3)}}
+		p.guard = watch(t.Context(), &scripted{q, handedOut}, nil)
+		t.Cleanup(p.Close)
+		return p
+	}
+	p := phaseOf(keys.All()...)
+	p.worker(t.Context())
+	assert.NoError(t, p.prove(t.Context()))
+	assert.Equal(t, 3, p.processed)
+
+	p = phaseOf(keys.Key(1), "another")
+	p.worker(t.Context())
+	assert.ErrorContains(t, p.prove(t.Context()), "nobody had added")
+
+	p = phaseOf(keys.Key(1))
+	p.cells[1].held.Store(true) // by another worker
+	p.worker(t.Context())
+	assert.ErrorContains(t, p.prove(t.Context()), "two workers")
+}
+
+// Ctrl-C does not wait for a backlog of hours.
+func TestNobodyWorksOffTheBacklogOfARunThatIsBrokenOff(t *testing.T) {
+	keys := load.NewKeys(3, load.Uniform, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &phase{run: &run{keys: keys, cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
+	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
+	for _, key := range keys.All() {
+		p.q.Add(key)
+	}
+	p.Close()
+	p.worker(ctx)
+	assert.Equal(t, 3, p.processed)
+}
+
+func TestRunNoticesLostKeys(t *testing.T) {
+	p := &phase{run: &run{keys: load.NewKeys(3, load.Uniform, 1), cells: make([]cell, 3)}}
+	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
+	defer p.Close()
+	assert.True(t, p.settled())
+	p.cells[1].due.Store(1)
+	assert.False(t, p.settled(), "an event that no worker has dealt with")
+	assert.Error(t, p.prove(t.Context()))
+	assert.NoError(t, p.prove(t.Context()), "the cells are clean for the next phase")
+}
+
+func TestConfig(t *testing.T) {
+	require.NoError(t, Config{}.Validate())
+	for text, cfg := range map[string]Config{
+		"producers":      {Producers: -1},
+		"workers":        {Workers: maxGoroutines + 1},
+		"keys":           {Keys: maxKeys + 1},
+		"distribution":   {Distribution: "normal"},
+		"handler cost":   {HandlerCost: -1},
+		"counts as lost": {HandlerCost: patience/2 + 1},
+		"duration":       {Duration: -time.Second},
+		"rate":           {Rate: math.NaN()},
+	} {
+		_, err := Run(t.Context(), Orrery(), cfg, nil)
+		assert.ErrorContains(t, err, text)
+	}
+}
+
+func TestParseSubject(t *testing.T) {
+	for _, s := range Subjects() {
+		found, err := ParseSubject(s.Name())
+		require.NoError(t, err)
+		assert.Equal(t, s, found)
+	}
+	_, err := ParseSubject("kafka")
+	assert.ErrorContains(t, err, "orrery, one-map, article")
+}
+
+func TestBackoffs(t *testing.T) {
+	first, longest := Options{}.Backoffs()
+	assert.Equal(t, []time.Duration{5 * time.Millisecond, MaxBackoff}, []time.Duration{first, longest})
+	first, longest = Options{Backoff: farFuture}.Backoffs()
+	assert.Equal(t, []time.Duration{farFuture, farFuture}, []time.Duration{first, longest})
+}

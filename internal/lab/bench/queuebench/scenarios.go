@@ -1,0 +1,58 @@
+package queuebench
+
+import (
+	"context"
+	"math"
+
+	"orrery/internal/lab/bench"
+)
+
+// The names of the scenarios.
+const (
+	ScenarioCycle          = "queue/cycle"
+	ScenarioCycleMetrics   = "queue/cycle-metrics"
+	ScenarioPipeline       = "queue/pipeline"
+	ScenarioPipelineSingly = "queue/pipeline-singly"
+	ScenarioAddAfter       = "queue/add-after"
+	ScenarioLateness       = "queue/lateness"
+	ScenarioLatenessTimers = "queue/lateness-timers"
+	ScenarioAddRateLimited = "queue/add-rate-limited"
+)
+
+// Scenarios are the pieces of work for comparisons that the subject supports.
+func Scenarios(subject Subject) []bench.Scenario {
+	var scenarios []bench.Scenario
+	for _, s := range []struct {
+		name string
+		run  func(context.Context, Subject, bench.Effort, *bench.Meter) (bench.Outcome, error)
+	}{
+		{ScenarioCycle, Cycle},
+		{ScenarioCycleMetrics, CycleMetrics},
+		{ScenarioPipeline, Pipeline},
+		{ScenarioPipelineSingly, PipelineSingly},
+		{ScenarioAddAfter, AddAfter},
+		{ScenarioLateness, Lateness},
+		{ScenarioLatenessTimers, LatenessOfTimers},
+		{ScenarioAddRateLimited, AddRateLimited},
+	} {
+		if !subject.Supports(s.name) {
+			continue
+		}
+		scenarios = append(scenarios, bench.Scenario{
+			Name: s.name,
+			Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+				return s.run(ctx, subject, effort, meter)
+			},
+		})
+	}
+	return scenarios
+}
+
+// perOp are the figures of n operations. What a queue allocates once, to be ready, is not counted as a thousandth of an
+// object or a hundredth of a byte a key.
+func perOp(usage bench.Usage, n int) map[string]float64 {
+	figures := usage.PerOp(n)
+	figures["allocs/op"] = math.Round(figures["allocs/op"]*1000) / 1000
+	figures["B/op"] = math.Round(figures["B/op"]*100) / 100
+	return figures
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var somewhere = environment{Go: "go1.26.0", Platform: "linux/amd64", CPUs: 2}
+
+// result has a thousand latencies, of 1, 2, 3 … µs.
+func result(subject, handlers string, perEvent float64) *bench.Result {
+	latency := &histogram.Histogram{}
+	for i := range 1000 {
+		latency.Record(time.Duration(i+1) * time.Microsecond)
+	}
+	return &bench.Result{
+		Bench: "dispatch", Subject: subject,
+		Parameters: []bench.Parameter{{Name: "handlers", Value: handlers}, {Name: "handler cost", Value: "0s"}, {Name: "distribution", Value: "uniform"}},
+		Figures: []bench.Figure{
+			{Name: "events", Unit: bench.PerSecond, Value: 1e9 / perEvent, Better: bench.Higher},
+			{Name: "time per event", Unit: bench.Nanoseconds, Value: perEvent, Better: bench.Lower},
+			{Name: "allocations per event", Unit: bench.Count, Value: 0.012345, Better: bench.Lower},
+			{Name: "peak memory", Unit: bench.Bytes, Value: 12_912_345, Better: bench.Lower},
+		},
+		Latency: latency,
+		Proof:   []string{"1000 events arrived at each of " + handlers + " handlers, each of them once, and afterwards the store held what the events had led to", "in order"},
+	}
+}
+
+// bare has nothing but what every result has.
+func bare() *bench.Result {
+	return &bench.Result{
+		Bench: "sync", Subject: `a "quoted", <odd> name`,
+		Parameters: []bench.Parameter{{Name: "objects", Value: "100000"}},
+		Figures:    []bench.Figure{{Name: "CPU", Unit: bench.Seconds, Value: math.NaN(), Better: bench.Lower}},
+		Latency:    &histogram.Histogram{},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	two := []*bench.Result{result("batching", "4", 412.5), result("coalescing", "4", 388.125)}
+	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5), result("batching", "64", 9912.3)}
+	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170), result("channels", "2", 2000), bare()}
+	for name, write := range map[string]func(io.Writer) error{
+		"table-one.txt":     func(w io.Writer) error { return Table(w, two[:1]) },
+		"table-two.txt":     func(w io.Writer) error { return Table(w, two) },
+		"table-unlike.txt":  func(w io.Writer) error { return Table(w, []*bench.Result{two[0], bare()}) },
+		"table-none.txt":    func(w io.Writer) error { return Table(w, nil) },
+		"sweep.txt":         func(w io.Writer) error { return Sweep(w, "handlers", sweep) },
+		"sweep-designs.txt": func(w io.Writer) error { return Sweep(w, "handlers", both) },
+		"sweep-none.txt":    func(w io.Writer) error { return Sweep(w, "handlers", nil) },
+		"results.json":      func(w io.Writer) error { return writeJSON(w, somewhere, []*bench.Result{two[0], bare()}) },
+		"none.json":         func(w io.Writer) error { return writeJSON(w, somewhere, nil) },
+		"results.csv":       func(w io.Writer) error { return writeCSV(w, somewhere, []*bench.Result{two[0], bare()}) },
+		"none.csv":          func(w io.Writer) error { return writeCSV(w, somewhere, nil) },
+	} {
+		var got bytes.Buffer
+		require.NoError(t, write(&got), name)
+		file := filepath.Join("testdata", name)
+		if *update {
+			require.NoError(t, os.MkdirAll("testdata", 0o755))
+			require.NoError(t, os.WriteFile(file, got.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), got.String(), "%s; if the change is meant, run the test with -update", name)
+	}
+}
+
+// Programs get the numbers as they were measured, wherever they ran.
+func TestNumbersAreNotRounded(t *testing.T) {
+	r := result("batching", "4", math.Pi*100)
+	var text bytes.Buffer
+	require.NoError(t, JSON(&text, []*bench.Result{r}))
+	var document struct {
+		Environment struct{ Go, Platform string }
+		Results     []struct {
+			Parameters map[string]string
+			Figures    []bench.Figure
+			Latency    map[string]any
+		}
+	}
+	require.NoError(t, json.Unmarshal(text.Bytes(), &document))
+	assert.Equal(t, here().Go, document.Environment.Go)
+	require.Len(t, document.Results, 1)
+	assert.Equal(t, r.Figures, document.Results[0].Figures)
+	assert.Equal(t, "0s", document.Results[0].Parameters["handler-cost"])
+	assert.EqualValues(t, r.Latency.Quantile(0.99), document.Results[0].Latency["p99"])
+
+	text.Reset()
+	require.NoError(t, CSV(&text, []*bench.Result{r}))
+	rows, err := csv.NewReader(&text).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	found := map[string]string{}
+	for i, name := range rows[0] {
+		found[name] = rows[1][i]
+	}
+	for _, figure := range r.Figures {
+		value, err := strconv.ParseFloat(found[figure.Name+" ("+figure.Unit+")"], 64)
+		require.NoError(t, err)
+		assert.Equal(t, figure.Value, value)
+	}
+	assert.Equal(t, strconv.Itoa(int(r.Latency.Quantile(0.999))), found["latency p99.9 (ns)"])
+}
+
+type full struct{}
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWritersThatFail(t *testing.T) {
+	some := []*bench.Result{result("batching", "4", 412.5)}
+	assert.ErrorIs(t, Table(full{}, some), errFull)
+	assert.ErrorIs(t, Table(full{}, nil), errFull)
+	assert.ErrorIs(t, Sweep(full{}, "handlers", some), errFull)
+	assert.ErrorIs(t, JSON(full{}, some), errFull)
+	assert.ErrorIs(t, CSV(full{}, some), errFull)
+}
+
+func TestHuman(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{
+		{4_200_000, bench.PerSecond, "4.2 M/s"}, {65, bench.PerSecond, "65/s"}, {999_600, bench.PerSecond, "1 M/s"},
+		{310, bench.Nanoseconds, "310 ns"}, {999.7, bench.Nanoseconds, "1 µs"}, {0.4, bench.Nanoseconds, "0.4 ns"},
+		{1_234_567, bench.Nanoseconds, "1.23 ms"}, {62e9, bench.Nanoseconds, "62 s"}, {0, bench.Nanoseconds, "0 ns"},
+		{97, bench.Bytes, "97 B"}, {12_912_345, bench.Bytes, "12.3 MiB"}, {1 << 30, bench.Bytes, "1 GiB"}, {1023, bench.Bytes, "1020 B"},
+		{0.34, bench.Seconds, "340 ms"}, {8.123, bench.Seconds, "8.12 s"}, {0, bench.Seconds, "0 s"},
+		{0, bench.Count, "0"}, {36, bench.Count, "36"}, {100_000, bench.Count, "100 k"}, {0.012345, bench.Count, "0.0123"},
+		{0.25, "×", "0.25 ×"}, {1.5, "", "1.5"}, {-310, bench.Nanoseconds, "-310 ns"},
+		{math.NaN(), bench.Bytes, "–"}, {math.Inf(1), bench.Bytes, "–"},
+	} {
+		assert.Equal(t, c.want, Human(c.value, c.unit), "%v %s", c.value, c.unit)
+	}
+}

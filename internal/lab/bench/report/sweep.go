@@ -1,0 +1,118 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"orrery/internal/lab/bench"
+)
+
+// Sweep writes results below each other: a row for each, which begins with the value of the parameter that was varied.
+// Where that makes rows too long to be read, latencies have a table of their own.
+func Sweep(w io.Writer, varied string, results []*bench.Result) error {
+	if len(results) == 0 {
+		return nothing(w)
+	}
+	var text strings.Builder
+	isVaried := func(name string) bool { return flagName(name) == flagName(varied) }
+	same, different := divide(parameterNames(results), results)
+	heading(&text, results, slices.DeleteFunc(same, isVaried))
+
+	first := []attribute{{varied, func(r *bench.Result) string { return valueOf(r, varied) }}}
+	if slices.ContainsFunc(results, func(r *bench.Result) bool { return r.Subject != results[0].Subject }) {
+		first = append(first, subjectAttribute("subject"))
+	}
+	figures := slices.Clone(first)
+	for _, name := range slices.DeleteFunc(different, isVaried) {
+		figures = append(figures, parameterAttribute(name))
+	}
+	figures = append(figures, figureAttributes(results)...)
+	percentiles := latencyAttributes(results)
+
+	table := rows(slices.Concat(figures, percentiles), results)
+	if table.width() <= tableWidth || len(percentiles) == 0 {
+		table.write(&text)
+	} else {
+		table = rows(figures, results)
+		table.write(&text)
+		text.WriteString("\nlatency, from when it was due\n")
+		table = rows(slices.Concat(first, percentiles), results)
+		table.write(&text)
+	}
+	sweepProofs(&text, results)
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// rows is a table with a header and a row for each result.
+func rows(columns []attribute, results []*bench.Result) cells {
+	table := header(columns)
+	for _, result := range results {
+		row := make([]string, len(columns))
+		for i, column := range columns {
+			row[i] = column.of(result)
+		}
+		table.add(row...)
+	}
+	return table
+}
+
+// header has the names of columns, broken into as many lines as it takes; the last lines stand side by side.
+func header(columns []attribute) cells {
+	broken := make([][]string, len(columns))
+	height := 1
+	for i, column := range columns {
+		broken[i] = brokenName(column.name)
+		height = max(height, len(broken[i]))
+	}
+	table := make(cells, height)
+	for line := range table {
+		for _, name := range broken {
+			text := ""
+			if from := line - (height - len(name)); from >= 0 {
+				text = name[from]
+			}
+			table[line] = append(table[line], text)
+		}
+	}
+	return table
+}
+
+// headerWidth is how wide the name of a column should be at most.
+const headerWidth = 12
+
+func brokenName(name string) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(name) {
+		last := &lines[len(lines)-1]
+		if *last != "" && utf8.RuneCountInString(*last+" "+word) > headerWidth {
+			lines = append(lines, word)
+			continue
+		}
+		*last = strings.TrimSpace(*last + " " + word)
+	}
+	return lines
+}
+
+// valueOf is the value that a result has for a parameter, whichever way its name is written.
+func valueOf(result *bench.Result, varied string) string {
+	for _, parameter := range result.Parameters {
+		if flagName(parameter.Name) == flagName(varied) {
+			return parameter.Value
+		}
+	}
+	return "–"
+}
+
+// sweepProofs says what was checked in the first run. The sentences of the others differ in their numbers only.
+func sweepProofs(text *strings.Builder, results []*bench.Result) {
+	if len(results[0].Proof) == 0 {
+		return
+	}
+	text.WriteString("\nchecked in each run; in the first:\n")
+	for _, proof := range results[0].Proof {
+		writeSentence(text, proof)
+	}
+}

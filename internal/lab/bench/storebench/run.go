@@ -1,0 +1,130 @@
+package storebench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench/load"
+)
+
+func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
+	r := runner[T]{
+		cfg: cfg, meter: meter,
+		content: newContent(s.gear, cfg.Objects, cfg.Namespaces, 1, cfg.ObjectSize),
+		keys:    load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed),
+	}
+	fast, err := r.saturated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Rate == 0 {
+		r.cfg.Rate = max(fast.perSecond()/2, 1)
+	}
+	latency, err := r.paced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &bench.Result{
+		Bench: "store", Subject: s.gear.Subject, Parameters: r.cfg.parameters(),
+		Figures: fast.figures(cfg),
+		Latency: latency,
+		Proof: []string{
+			fmt.Sprintf("%d writes as fast as possible while %d readers read %d times, completely each time; afterwards all objects in the state written last, by list, index and key",
+				fast.writes, cfg.readers(), fast.reads),
+			fmt.Sprintf("%d writes at %.0f a second; afterwards the same", latency.Count(), r.cfg.Rate),
+		},
+	}, nil
+}
+
+// runner is one run of "orrery bench store".
+type runner[T any] struct {
+	cfg     Config
+	meter   *bench.Meter
+	content *content[T]
+	keys    *load.Keys
+}
+
+// saturation is what the first part of a run has found out.
+type saturation struct {
+	writes, reads int
+	took          time.Duration
+	usage         bench.Usage
+	peak          uint64
+}
+
+func (s saturation) perSecond() float64 { return float64(s.writes) / s.took.Seconds() }
+
+func (s saturation) figures(cfg Config) []bench.Figure {
+	figures := []bench.Figure{
+		{Name: "writes", Unit: bench.PerSecond, Value: s.perSecond(), Better: bench.Higher},
+		{Name: "time per write", Unit: bench.Nanoseconds, Value: float64(s.took.Nanoseconds()) / float64(s.writes), Better: bench.Lower},
+	}
+	if cfg.readers() > 0 {
+		figures = append(figures, bench.Figure{Name: "reads", Unit: bench.PerSecond, Value: float64(s.reads) / s.took.Seconds(), Better: bench.Higher})
+	} else { // what readers allocate is not the writer's
+		perWrite := s.usage.PerOp(s.writes)
+		figures = append(figures,
+			bench.Figure{Name: "allocations per write", Unit: bench.Count, Value: perWrite["allocs/op"], Better: bench.Lower},
+			bench.Figure{Name: "bytes per write", Unit: bench.Bytes, Value: perWrite["B/op"], Better: bench.Lower})
+	}
+	return append(figures, bench.Figure{Name: "peak memory", Unit: bench.Bytes, Value: float64(s.peak), Better: bench.Lower})
+}
+
+// saturated writes as fast as it goes while readers read.
+func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error) {
+	err = r.whileReading(func(store Store[T]) error {
+		r.meter.Begin("as fast as possible", "writes", r.cfg.Duration, 0)
+		watch := bench.WatchMemory()
+		result.usage = bench.Measure(func() {
+			result.writes, result.took, err = r.content.writeFor(ctx, store, r.cfg.Duration, r.keys.Picker(0).Next, r.meter)
+		})
+		result.peak = watch.Stop()
+		return err
+	}, &result.reads)
+	return result, err
+}
+
+// paced writes at a fixed rate while readers read, and measures from when a write was due until it was done.
+func (r *runner[T]) paced(ctx context.Context) (*histogram.Histogram, error) {
+	latency, reads := &histogram.Histogram{}, 0
+	err := r.whileReading(func(store Store[T]) error {
+		writes := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
+		r.meter.Begin(fmt.Sprintf("%.0f writes a second", r.cfg.Rate), "writes", r.cfg.Duration, int64(writes))
+		start, picker := time.Now(), r.keys.Picker(0)
+		pacer := load.NewPacer(start, r.cfg.Rate)
+		for i := range writes {
+			due, ok := pacer.Wait(ctx, i)
+			if !ok {
+				return ctx.Err()
+			}
+			if err := store.Update(r.content.next(picker.Next())); err != nil {
+				return err
+			}
+			latency.Record(time.Since(start) - due)
+			r.meter.Count(1)
+		}
+		return nil
+	}, &reads)
+	return latency, err
+}
+
+// whileReading lets readers loose on a full store while write writes, and proves that all is there afterwards.
+func (r *runner[T]) whileReading(write func(Store[T]) error, reads *int) error {
+	store, err := r.content.fill()
+	if err != nil {
+		return err
+	}
+	readers := start(r.content.readers(r.cfg.readers(), r.cfg.Reader, store, r.keys))
+	err = write(store)
+	n, readError := readers.end()
+	if *reads = n; err == nil {
+		err = readError
+	}
+	if err == nil {
+		err = r.content.prove(store)
+	}
+	return err
+}

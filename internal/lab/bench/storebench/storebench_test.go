@@ -1,0 +1,256 @@
+package storebench
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+)
+
+func init() { scenarioObjects = 10_000 }
+
+func TestScenarios(t *testing.T) {
+	proofs := map[string]string{}
+	for _, subject := range Subjects() {
+		for _, scenario := range Scenarios(subject) {
+			t.Run(scenario.Name+"/"+subject.Name(), func(t *testing.T) {
+				outcome, err := scenario.Run(t.Context(), bench.Quick, nil)
+				require.NoError(t, err)
+				want := map[string][]string{
+					"store/update":              {"B/op", "allocs/op", "ns/op"},
+					"store/by-index":            {"B/op", "allocs/op", "ns/op"},
+					"store/writes-with-readers": {"lists/s", "writes/s"},
+				}
+				names := []string{}
+				for name, value := range outcome.Figures {
+					assert.Positive(t, value, name)
+					names = append(names, name)
+				}
+				assert.ElementsMatch(t, want[scenario.Name], names)
+				if first, known := proofs[scenario.Name]; known {
+					assert.Equal(t, first, outcome.Proof, "the same work")
+				}
+				proofs[scenario.Name] = outcome.Proof
+			})
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	for _, subject := range Subjects() {
+		for _, kind := range ReaderKinds() {
+			t.Run(subject.Name()+"/"+string(kind), func(t *testing.T) {
+				result, err := Run(t.Context(), subject, Config{
+					Objects: 300, Namespaces: 7, ObjectSize: 10, Readers: 2, Reader: kind, Distribution: load.Zipf,
+					Duration: 20 * time.Millisecond, Rate: 5000,
+				}, &bench.Meter{})
+				require.NoError(t, err)
+				assert.Equal(t, "store", result.Bench)
+				assert.Equal(t, subject.Name(), result.Subject)
+				for _, f := range result.Figures {
+					assert.Positive(t, f.Value, f.Name)
+				}
+				_, reads := result.Figure("reads")
+				assert.True(t, reads)
+				assert.Equal(t, uint64(100), result.Latency.Count(), "writes at 5,000 a second in 20 ms")
+				assert.Contains(t, result.Parameters, bench.Parameter{Name: "reader", Value: string(kind)})
+				assert.Len(t, result.Proof, 2)
+			})
+		}
+	}
+}
+
+func TestRunWithoutReaders(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Objects: 10, Readers: -1, Duration: 5 * time.Millisecond}, nil)
+	require.NoError(t, err)
+	allocations, measured := result.Figure("allocations per write")
+	assert.True(t, measured)
+	assert.Positive(t, allocations.Value)
+	rate := max(result.Figures[0].Value/2, 1) // a second at the least, however slow the machine is
+	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count(), "half of what is possible")
+}
+
+// A machine may be so busy that the time is up before the writer begins, and before a reader gets a processor.
+func TestARunInNoTimeMeasuresSomething(t *testing.T) {
+	result, err := Run(t.Context(), Orrery(), Config{Objects: 10, Readers: 2, Duration: 1}, nil)
+	require.NoError(t, err)
+	for _, name := range []string{"writes", "reads"} {
+		figure, ok := result.Figure(name)
+		assert.True(t, ok && figure.Value > 0, name)
+	}
+	assert.Positive(t, result.Latency.Count())
+}
+
+// endsWith is our store; the end comes when the n-th part of a run begins.
+func endsWith(n int, end func()) Subject {
+	gear := Orrery().(subject[object]).gear
+	newStore := gear.NewStore
+	gear.NewStore = func() Store[object] {
+		if n--; n == 0 {
+			end()
+		}
+		return newStore()
+	}
+	return Of(gear)
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	for part, cfg := range map[int]Config{1: {Objects: 10, Duration: time.Hour}, 2: {Objects: 10, Duration: time.Millisecond}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Run(ctx, endsWith(part, cancel), cfg, nil)
+		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, scenario := range Scenarios(Orrery()) {
+		_, err := scenario.Run(ended, bench.Quick, nil)
+		assert.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+func TestFlagsThatMakeNoSense(t *testing.T) {
+	for text, cfg := range map[string]Config{
+		"-1 objects":               {Objects: -1},
+		"-2 namespaces":            {Namespaces: -2},
+		"20 namespaces":            {Objects: 10, Namespaces: 20},
+		"objects of -3 bytes":      {ObjectSize: -3},
+		"-4 readers":               {Readers: -4},
+		"a duration of -5ns":       {Duration: -5},
+		"a rate of -6 a second":    {Rate: -6},
+		`cannot "guess"`:           {Reader: "guess"},
+		`no distribution "pareto"`: {Distribution: "pareto"},
+	} {
+		_, err := Run(t.Context(), Orrery(), cfg, nil)
+		assert.ErrorContains(t, err, text)
+	}
+}
+
+// faulty is our store with somebody in between who does not do the work.
+type faulty struct {
+	Store[object]
+	updates int
+	broken  faults
+}
+
+// faults are what can be wrong. The zero value is nothing.
+type faults struct {
+	losesAnUpdate, altersAnUpdate, losesOnGet, shortLists, shortIndex, shortIteration, mixedIndex, repeatingList bool
+}
+
+func (s *faulty) Update(obj object) error {
+	s.updates++
+	switch {
+	case s.updates != 700:
+	case s.broken.losesAnUpdate:
+		return nil
+	case s.broken.altersAnUpdate:
+		other := *obj
+		other.Generation++
+		obj = &other
+	}
+	return s.Store.Update(obj)
+}
+
+func (s *faulty) Get(key string) (object, bool) {
+	if s.broken.losesOnGet {
+		return nil, false
+	}
+	return s.Store.Get(key)
+}
+
+func (s *faulty) List() int    { return less(s.Store.List(), s.broken.shortLists) }
+func (s *faulty) Iterate() int { return less(s.Store.Iterate(), s.broken.shortIteration) }
+
+func (s *faulty) ByIndex(namespace string) (int, error) {
+	n, err := s.Store.ByIndex(namespace)
+	return less(n, s.broken.shortIndex), err
+}
+
+func less(n int, broken bool) int {
+	if broken {
+		return n - 1
+	}
+	return n
+}
+
+func (s *faulty) Each(see func(object)) {
+	n := 0
+	s.Store.Each(func(obj object) {
+		if n++; s.broken.repeatingList && n == 5 {
+			see(obj)
+		}
+		see(obj)
+	})
+}
+
+func (s *faulty) EachIn(namespace string, see func(object)) error {
+	if s.broken.mixedIndex {
+		s.Store.Each(see)
+		return nil
+	}
+	return s.Store.EachIn(namespace, see)
+}
+
+func faultySubject(broken faults) Subject {
+	gear := Orrery().(subject[object]).gear
+	sound := gear.NewStore
+	gear.NewStore = func() Store[object] { return &faulty{Store: sound(), broken: broken} }
+	return Of(gear)
+}
+
+func TestWorkThatWasNotDoneHasNoFigures(t *testing.T) {
+	cfg := Config{Objects: 200, Namespaces: 3, Readers: 1, Duration: 10 * time.Millisecond, Rate: 1000}
+	for _, c := range []struct {
+		broken    faults
+		reader    ReaderKind
+		scenarios []string
+	}{
+		// Whether a run of so many updates shows a lost one depends on whether its object is written again.
+		{faults{losesOnGet: true}, List, []string{"store/update", "store/by-index", "store/writes-with-readers"}},
+		{faults{losesOnGet: true}, Get, nil},
+		{faults{shortLists: true}, List, []string{"store/writes-with-readers"}},
+		{faults{shortIndex: true}, ByIndex, []string{"store/by-index"}},
+		{faults{shortIteration: true}, Iterate, []string{"store/update", "store/by-index", "store/writes-with-readers"}},
+		{faults{mixedIndex: true}, List, []string{"store/update", "store/by-index", "store/writes-with-readers"}},
+		{faults{repeatingList: true}, List, []string{"store/update", "store/by-index", "store/writes-with-readers"}},
+	} {
+		var proof *bench.ProofError
+		cfg.Reader = c.reader
+		_, err := Run(t.Context(), faultySubject(c.broken), cfg, nil)
+		assert.ErrorAs(t, err, &proof, "%+v", c)
+		for _, name := range c.scenarios {
+			_, err := scenario(t, faultySubject(c.broken), name).Run(t.Context(), bench.Quick, nil)
+			assert.ErrorAs(t, err, &proof, "%s: %+v", name, c.broken)
+		}
+	}
+}
+
+// One update of many is wrong, and the object is not written again.
+func TestALostUpdateIsFound(t *testing.T) {
+	for _, broken := range []faults{{losesAnUpdate: true}, {altersAnUpdate: true}} {
+		gear := faultySubject(broken).(subject[object]).gear
+		c := newContent(gear, 1000, 10, 1, 0)
+		store, err := c.fill()
+		require.NoError(t, err)
+		for i := range 800 {
+			require.NoError(t, store.Update(c.next(i)))
+		}
+		assert.ErrorAs(t, c.prove(store), new(*bench.ProofError))
+	}
+}
+
+func scenario(t *testing.T, subject Subject, name string) bench.Scenario {
+	t.Helper()
+	for _, s := range Scenarios(subject) {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatal("no scenario " + name)
+	return bench.Scenario{}
+}

@@ -1,0 +1,139 @@
+package syncbench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// Run syncs once and returns what it cost this process.
+func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	m, err := measure(ctx, subject, cfg, meter)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(cfg.Objects)
+	return &bench.Result{
+		Bench: "sync", Subject: subject.Name(), Parameters: cfg.parameters(),
+		Figures: []bench.Figure{
+			{Name: "synced", Unit: bench.PerSecond, Value: n / m.usage.Elapsed.Seconds(), Better: bench.Higher},
+			{Name: "time to sync", Unit: bench.Seconds, Value: m.usage.Elapsed.Seconds(), Better: bench.Lower},
+			{Name: "processor time", Unit: bench.Seconds, Value: m.usage.CPU.Seconds(), Better: bench.Lower},
+			{Name: "peak memory", Unit: bench.Bytes, Value: float64(m.peak), Better: bench.Lower},
+			{Name: "live heap", Unit: bench.Bytes, Value: float64(m.live), Better: bench.Lower},
+			{Name: "allocations per object", Unit: bench.Count, Value: float64(m.usage.Allocs) / n, Better: bench.Lower},
+			{Name: "allocated per object", Unit: bench.Bytes, Value: float64(m.usage.Bytes) / n, Better: bench.Lower},
+			{Name: "bytes received", Unit: bench.Bytes, Value: float64(m.received), Better: bench.Lower},
+		},
+		Proof: []string{m.proof},
+	}, nil
+}
+
+// measurement is one sync, verified.
+type measurement struct {
+	usage    bench.Usage
+	peak     uint64 // resident memory, bytes
+	live     uint64 // heap after a collection, bytes
+	received int64  // size of the server's list, bytes
+	proof    string
+}
+
+func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*measurement, error) {
+	meter.Begin("starting the server", "", 0, 0)
+	server, err := startServer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer server.stop()
+
+	meter.Begin("syncing", "pods", 0, int64(cfg.Objects))
+	m := &measurement{received: server.hello.Bytes}
+	bench.ResetPeakMemory()
+	var informer Informer
+	m.usage = bench.Measure(func() {
+		if informer, err = subject.Start(Target{URL: server.hello.URL, Typed: cfg.Typed}); err != nil {
+			return
+		}
+		done := follow(informer, meter)
+		err = informer.WaitForSync(ctx)
+		done()
+	})
+	if informer != nil {
+		defer informer.Stop()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s did not sync: %w", subject.Name(), err)
+	}
+	_, m.peak = bench.ResidentMemory()
+	m.live = bench.LiveHeap()
+
+	meter.Begin("comparing", "pods", 0, int64(cfg.Objects))
+	m.proof, err = prove(ctx, informer, server.hello.Digest, meter)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// follow tells the meter how far the informer is, ten times a second, until done is called.
+func follow(informer Informer, meter *bench.Meter) (done func()) {
+	if meter == nil {
+		return func() {}
+	}
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(100 * time.Millisecond)
+		defer ticker.Stop()
+		told := 0
+		for {
+			select {
+			case <-ticker.C:
+				now := informer.Added()
+				meter.Count(now - told)
+				told = now
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
+// prove compares what is cached, and what the handler was told, with what the server has.
+func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Meter) (string, error) {
+	var got Digest
+	err := informer.Each(func(p Pod) error {
+		got.Add(&p)
+		if got.Pods%1000 == 0 {
+			meter.Count(1000)
+			return ctx.Err()
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := bench.Prove("pods in the cache", want.Pods, got.Pods); err != nil {
+		return "", err
+	}
+	if err := bench.Prove("pods that the handler was told of", want.Pods, informer.Added()); err != nil {
+		return "", err
+	}
+	if err := bench.Prove("digest of the cache", want.String(), got.String()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d pods in the cache and told to the handler, digest %s", got.Pods, got), nil
+}
+
+// String returns the digest as hexadecimal digits.
+func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }

@@ -1,0 +1,158 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/worker"
+)
+
+// ourselves is the command of the tests' worker.
+func ourselves(t *testing.T) worker.Command {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return worker.Command{Side: "ours", Path: path, Env: []string{workerVariable + "=1"}}
+}
+
+func start(t *testing.T) *worker.Process {
+	t.Helper()
+	process, err := worker.Start(t.Context(), ourselves(t))
+	require.NoError(t, err)
+	t.Cleanup(process.Stop)
+	return process
+}
+
+func n(t *testing.T, process *worker.Process, scenario string) float64 {
+	t.Helper()
+	got, err := process.Run(t.Context(), scenario, bench.Full)
+	require.NoError(t, err)
+	assert.Equal(t, "counted", got.Proof)
+	return got.Figures["n"]
+}
+
+func TestAProcessStaysWarm(t *testing.T) {
+	process := start(t)
+	assert.Equal(t, 1.0, n(t, process, "warm"))
+	assert.Equal(t, 2.0, n(t, process, "warm"))
+}
+
+func TestAFreshScenarioIsTheFirstInItsProcess(t *testing.T) {
+	process := start(t)
+	assert.Equal(t, 1.0, n(t, process, "warm"))
+	assert.Equal(t, 1.0, n(t, process, "fresh"))
+	assert.Equal(t, 1.0, n(t, process, "fresh"))
+	assert.Equal(t, 2.0, n(t, process, "warm"), "the warm process is still there")
+}
+
+func TestTheEffortIsPassedOn(t *testing.T) {
+	process := start(t)
+	got, err := process.Run(t.Context(), "effort", bench.Quick)
+	require.NoError(t, err)
+	assert.Equal(t, 10.0, got.Figures["n"])
+	assert.Equal(t, 1000.0, n(t, process, "effort"))
+}
+
+func TestAProcessSaysWhatItCanDo(t *testing.T) {
+	assert.Subset(t, start(t).Scenarios(), []string{"warm", "fresh"})
+}
+
+func TestErrorsNameSideAndScenario(t *testing.T) {
+	process := start(t)
+	for scenario, want := range map[string]string{
+		"fails":   "fails on ours: the work was not done: keys processed: got 9, want 10",
+		"missing": `missing on ours: there is no scenario "missing" here`,
+		"nothing": "nothing on ours: n is NaN",
+	} {
+		_, err := process.Run(t.Context(), scenario, bench.Full)
+		assert.EqualError(t, err, want)
+		var refusal *worker.Refusal
+		assert.ErrorAs(t, err, &refusal, "the worker said so itself")
+	}
+	assert.Equal(t, 1.0, n(t, process, "warm"), "the next scenario has a new process")
+}
+
+func TestAWorkerThatDiesIsReplaced(t *testing.T) {
+	process := start(t)
+	_, err := process.Run(t.Context(), "dies", bench.Full)
+	assert.ErrorContains(t, err, "dies on ours: the worker is gone")
+	var refusal *worker.Refusal
+	assert.NotErrorAs(t, err, &refusal)
+	assert.Equal(t, 1.0, n(t, process, "warm"))
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	_, err := worker.Start(t.Context(), worker.Command{Side: "theirs", Path: "/nowhere/worker"})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, "theirs: ")
+}
+
+func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
+	for _, scenario := range []string{"hangs", "deaf"} {
+		process := start(t)
+		reason := errors.New("somebody pressed Ctrl-C")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancelled := make(chan struct{})
+		go func() {
+			defer close(cancelled)
+			cancel(reason)
+		}()
+		_, err := process.Run(ctx, scenario, bench.Full)
+		<-cancelled
+		assert.ErrorIs(t, err, reason)
+	}
+}
+
+// A context that has ended before the scenario was asked for says why as well.
+func TestAnEndedContextGivesItsReason(t *testing.T) {
+	process := start(t)
+	reason := errors.New("somebody pressed Ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	_, err := process.Run(ctx, "hangs", bench.Full)
+	assert.ErrorIs(t, err, reason)
+}
+
+// What a worker has started goes with it, also if the worker does nothing about that.
+func TestStopTakesTheWholeFamily(t *testing.T) {
+	process := start(t)
+	child := int(n(t, process, "leaves a child"))
+	require.NoError(t, syscall.Kill(child, 0), "it is there")
+	process.Stop()
+	process.Stop() // once more does nothing
+	assert.Eventually(t, func() bool { return gone(child) }, 3*time.Minute, 5*time.Millisecond)
+}
+
+// A worker dies with its parent, however that has died: all that it sees of it is the end of its input.
+func TestAWorkerEndsWithItsInput(t *testing.T) {
+	command := ourselves(t)
+	for _, request := range []string{"", `{"scenario":"hangs","effort":"full"}` + "\n"} {
+		program := exec.Command(command.Path)
+		program.Env = append(os.Environ(), command.Env...)
+		input, err := program.StdinPipe()
+		require.NoError(t, err)
+		require.NoError(t, program.Start())
+		_, err = input.Write([]byte(request))
+		require.NoError(t, err)
+		require.NoError(t, input.Close())
+		assert.NoError(t, program.Wait(), "it ends by itself")
+	}
+}
+
+// gone tells whether a process has ended. Whoever has adopted it may not have collected it yet.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	status, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	return err != nil || zombie(string(status))
+}

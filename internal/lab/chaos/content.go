@@ -1,0 +1,94 @@
+package chaos
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"orrery/informer"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/internal/lab/chaos/history"
+	"orrery/restclient/api"
+)
+
+// contentOf returns what the server has of a resource, by key.
+func contentOf(server *store.Store, definition *resources.Definition, labels string) (map[string]*store.Object, error) {
+	view, err := server.Collection(definition.Prefix).View(0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", definition.Plural, err)
+	}
+	label, value, _ := strings.Cut(labels, "=")
+	content := map[string]*store.Object{}
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		if labels == "" || o.Labels[label] == value {
+			content[o.Key.String()] = o
+		}
+		return true
+	})
+	return content, nil
+}
+
+// storeDiffers compares the informer's store with what the server has, by versions.
+func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
+	var wrong []string
+	fail := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Sprintf("store of %s: ", s.made.Name)+fmt.Sprintf(format, args...))
+	}
+	for key, want := range server {
+		have, found := s.GetIndexer().GetByKey(key)
+		if !found {
+			fail("%s is missing, which is %s", key, history.State{UID: want.UID, Version: want.Version})
+			continue
+		}
+		if is, should := history.StateOf(have), (history.State{UID: want.UID, Version: want.Version}); is != should {
+			fail("%s is %s and should be %s", key, is, should)
+		}
+	}
+	for _, have := range s.GetIndexer().All() {
+		if key := keyOf(have); server[key] == nil {
+			fail("%s (%s) is not on the server", key, history.StateOf(have))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// fieldsDiffer compares the informer's store with what the server has of the same version, as far as the form goes.
+func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
+	var wrong []string
+	for key, want := range server {
+		have, found := s.GetIndexer().GetByKey(key)
+		if !found || history.StateOf(have).Version != want.Version {
+			continue // it has changed since the versions were compared
+		}
+		if difference := differs(want, have); difference != "" {
+			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, history.StateOf(have), difference))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// differs compares an object with what the server has of the same version.
+func differs(server *store.Object, have informer.LabeledObject) string {
+	want := server.Decode()
+	if !reflect.DeepEqual(want.GetLabels(), have.GetLabels()) && len(want.GetLabels())+len(have.GetLabels()) > 0 {
+		return fmt.Sprintf("labels %v should be %v", have.GetLabels(), want.GetLabels())
+	}
+	switch have := have.(type) {
+	case *api.Namespace:
+		if phase := want.NestedString("status", "phase"); string(have.Status.Phase) != phase {
+			return fmt.Sprintf("phase %s should be %s", have.Status.Phase, phase)
+		}
+	case *api.Unstructured:
+		is := have.DeepCopy()
+		delete(is.Object, "kind")
+		delete(is.Object, "apiVersion")
+		if !reflect.DeepEqual(want.Object, is.Object) {
+			return fmt.Sprintf("%v should be %v", is.Object, want.Object)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient/restclienttest"
+	"orrery/wait"
+)
+
+// inBubble is a show of a scene over pipes.
+func inBubble(t *testing.T, name string, config Config) *show {
+	scene, err := scenes.Named(name)
+	require.NoError(t, err)
+	server, made, err := newServer("")
+	require.NoError(t, err)
+	t.Cleanup(func() { stopServer(server) })
+	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
+	teller := story.New(scene.Name, scene.Happens, scene.Look)
+	return &show{
+		config: config, scene: scene, teller: teller, curtain: &Curtain{},
+		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40},
+	}
+}
+
+// screenSize is that of a small terminal.
+func screenSize() display.Size { return display.Size{Width: 80, Height: 24} }
+
+func TestLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+		require.NoError(t, s.run(t.Context()))
+		text := out.String()
+		assert.NotContains(t, text, "\x1b")
+		from := 0
+		for _, part := range []string{
+			"orrery demo, scene delete", s.scene.Happens[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
+			"through /finalize", "Where the time went", "grace period", "What went through the gears", "Requests by verb",
+			"What was learnt", "Read on", "nsctl/deleter.go",
+		} {
+			at := strings.Index(text[from:], part)
+			require.GreaterOrEqual(t, at, 0, "%q is missing after %d in:\n%s", part, from, text)
+			from += at
+		}
+		for _, line := range strings.Split(text, "\n") {
+			assert.LessOrEqual(t, len([]rune(line)), display.PlainWidth)
+		}
+		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "nothing is told twice")
+	})
+}
+
+// On a terminal there are pictures first, and when they have gone, the whole story and the summary.
+func TestPicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := inBubble(t, "conflict", Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize})
+		kept := false
+		s.keep = func(context.Context) error {
+			kept = true
+			return nil
+		}
+		require.NoError(t, s.run(t.Context()))
+		pictures, after, both := strings.Cut(out.String(), "\x1b[?1049l")
+		require.True(t, both, "the terminal is given back")
+		assert.True(t, strings.HasPrefix(pictures, "\x1b[?1049h"))
+		assert.NotContains(t, after, "\x1b")
+		assert.Contains(t, after, "kubectl delete namespace shop")
+		assert.Contains(t, after, "What was learnt")
+		assert.True(t, kept)
+	})
+}
+
+func TestStoppedInTheMiddle(t *testing.T) {
+	for _, size := range []func() display.Size{nil, screenSize} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode, Size: size})
+			s.keep = func(context.Context) error { return errors.New("there is nothing to keep") }
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(7*time.Second, cancel)
+			began := time.Now()
+			require.NoError(t, s.run(ctx))
+			assert.Less(t, time.Since(began), 10*time.Second, "it ends soon")
+			assert.Contains(t, out.String(), "Stopped in the middle of the scene.")
+			assert.NotContains(t, out.String(), "What was learnt")
+			if size != nil {
+				assert.Equal(t, strings.Count(out.String(), "\x1b[?1049h"), strings.Count(out.String(), "\x1b[?1049l"))
+			}
+		})
+	}
+}
+
+// A server that refuses the script ends the scene with a sentence, and the story shows how far it came.
+func TestBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+		_, err := s.stage.Faults.Add("forbid:verb=create,resource=secrets")
+		require.NoError(t, err)
+		err = s.run(t.Context())
+		assert.ErrorContains(t, err, "the scene broke off: creating Secret password-0: secrets is forbidden")
+		assert.Contains(t, out.String(), "kubectl create namespace shop")
+	})
+}
+
+// A panic in a gear is printed on a terminal that has been given back.
+func TestPanicGivesTheTerminalBack(t *testing.T) {
+	var out bytes.Buffer
+	s := &show{config: Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
+	restoreLog := wait.PanicHandlers.Replace()
+	defer restoreLog()
+	stop := s.draw(display.NewPrinter(io.Discard, 80, false))
+	assert.Panics(t, func() {
+		defer wait.HandleCrash()
+		panic("a gear breaks")
+	})
+	assert.True(t, strings.HasSuffix(out.String(), "\x1b[?1049l"))
+	stop()
+	assert.Equal(t, 1, strings.Count(out.String(), "\x1b[?1049l"))
+}
+
+// A curtain that was lowered can be raised, one that has fallen cannot.
+func TestCurtain(t *testing.T) {
+	var out bytes.Buffer
+	const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
+	var curtain Curtain
+	curtain.Lower()
+	curtain.Raise()
+	screen := display.NewScreen(&out, screenSize, false, &display.ASCII)
+	screen.Open()
+	curtain.rise(screen)
+	curtain.Lower()
+	assert.Equal(t, 1, strings.Count(out.String(), leaves))
+	curtain.Raise()
+	assert.Equal(t, 2, strings.Count(out.String(), enters))
+	curtain.Fall()
+	curtain.Raise()
+	assert.Equal(t, 2, strings.Count(out.String(), enters))
+	assert.Equal(t, 2, strings.Count(out.String(), leaves))
+
+	var next Curtain
+	screen.Open()
+	next.rise(screen)
+	next.drop()
+	before := out.Len()
+	next.Lower()
+	next.Fall()
+	assert.Equal(t, before, out.Len(), "what was taken away is left alone")
+}
+
+// signalling is a writer that calls back when certain words have been written.
+type signalling struct {
+	words string
+	call  func()
+
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+	once sync.Once
+}
+
+func (s *signalling) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	s.text.Write(p)
+	found := strings.Contains(s.text.String(), s.words)
+	s.mu.Unlock()
+	if found {
+		s.once.Do(s.call)
+	}
+	return len(p), nil
+}
+
+// The whole thing over sockets, stopped by Ctrl-C when the namespace is there. Nothing is left behind.
+func TestRunOverSockets(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &signalling{words: "kubectl create namespace shop", call: cancel}
+	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20, Glyphs: &display.Unicode}, &Curtain{}))
+	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
+	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
+}
+
+func TestMistakes(t *testing.T) {
+	var unknown *scenes.UnknownError
+	assert.ErrorAs(t, Run(t.Context(), Config{Scene: "delite"}, &Curtain{}), &unknown)
+
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	var failed *net.OpError
+	err = Run(t.Context(), Config{Listen: taken.Addr().String(), Out: io.Discard, Keep: func(context.Context, *apiserver.Server) error { return nil }}, &Curtain{})
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, "listen", failed.Op)
+}

@@ -1,0 +1,111 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"orrery/internal/lab/demo/story"
+)
+
+// gears draws the picture on the left: what has gone through each gear, from the server to the worker.
+func (p *page) gears() []Line {
+	g := p.s.Gears
+	later := ""
+	if g.Later > 0 {
+		later = fmt.Sprintf(", %d later", g.Later)
+	}
+	rows := []Line{
+		p.gear("Reflectors", fmt.Sprintf("%d lists, %d events", g.Lists, g.Events)),
+		p.gear("DeltaFIFOs", fmt.Sprintf("%d deltas, %d wait", g.Deltas, g.Depth)),
+		p.gear("Indexers", fmt.Sprintf("%d objects", g.Objects)),
+		p.gear("Handlers", fmt.Sprintf("%d calls", g.Calls)),
+		p.gear("Queue", fmt.Sprintf("%d added, %d ready%s", g.Adds, g.Ready, later)),
+		p.workers(),
+		p.gear("Requests", p.requests()),
+	}
+	rows = append(rows, p.conditions()...)
+	return rows
+}
+
+func (p *page) gear(name, figures string) Line {
+	return Line{{Strong, fmt.Sprintf(" %-11s", name)}, {Plain, figures}}
+}
+
+// workers draws one mark for each worker.
+func (p *page) workers() Line {
+	g := p.s.Gears
+	marks := min(g.Workers, 10)
+	busy := min(g.Busy, marks)
+	return Line{
+		{Strong, fmt.Sprintf(" %-11s", "Workers")},
+		{Warm, strings.Repeat(p.glyphs.Busy, busy)}, {Faint, strings.Repeat(p.glyphs.Idle, marks-busy)},
+		{Plain, fmt.Sprintf(" %d busy, pass %d", g.Busy, g.Passes)},
+	}
+}
+
+func (p *page) requests() string {
+	total := 0
+	for _, n := range p.s.Requests[story.Controller] {
+		total += n
+	}
+	return fmt.Sprintf("%d by the controller", total)
+}
+
+// conditions draws the conditions of the namespace that hold. Their common prefix is left out, it says nothing here.
+func (p *page) conditions() []Line {
+	rows := []Line{inked(Faint, " conditions that hold:")}
+	for _, condition := range p.s.Namespace.Conditions {
+		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition.Type, "Namespace")}})
+	}
+	if len(rows) == 1 {
+		rows[0] = append(rows[0], Span{Faint, " none"})
+	}
+	for len(rows) < 4 {
+		rows = append(rows, nil)
+	}
+	return rows
+}
+
+// bars draws the picture on the right: the namespace, and what is left in it.
+func (p *page) bars() []Line {
+	const shortestBar = 8
+	width := min(p.size.Width-p.leftWidth()-3, 90)
+	name := min(max(longestName(p.s.Types), longestName(p.s.Lines)), width-shortestBar-numberWidth-2)
+	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
+	for _, t := range p.s.Types {
+		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
+	}
+	for _, t := range p.s.Lines {
+		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
+	}
+	return rows
+}
+
+// longestName is the width of the names of bars.
+func longestName(bars []story.Type) int {
+	longest := 0
+	for _, t := range bars {
+		longest = max(longest, len([]rune(t.Name)))
+	}
+	return longest
+}
+
+func (p *page) namespaceText() string {
+	n := p.s.Namespace
+	switch {
+	case n.Phase == "":
+		return n.Name + ": not there yet"
+	case n.Phase == story.Gone:
+		return n.Name + ": gone"
+	case p.size.Width < roomyWidth || len(n.Finalizers) == 0:
+		return n.Name + ": " + n.Phase
+	}
+	return n.Name + ": " + n.Phase + ", held by " + strings.Join(n.Finalizers, ", ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

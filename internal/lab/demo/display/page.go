@@ -1,0 +1,188 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/demo/story"
+)
+
+// Size is that of a terminal, in columns and lines.
+type Size struct{ Width, Height int }
+
+// The least size at which there is room for the picture of all gears.
+const (
+	roomyWidth  = 76
+	roomyHeight = 22
+)
+
+// Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is a pure function.
+func Page(s story.State, size Size, glyphs *Glyphs) []Line {
+	p := page{s: s, size: size, glyphs: glyphs}
+	if size.Width >= roomyWidth && size.Height >= roomyHeight {
+		p.roomy()
+	} else {
+		p.small()
+	}
+	for i := range p.lines {
+		p.lines[i] = p.lines[i].cut(size.Width, glyphs)
+	}
+	for len(p.lines) < size.Height {
+		p.lines = append(p.lines, nil)
+	}
+	return p.lines[:max(0, size.Height)]
+}
+
+// page is a page that is being drawn.
+type page struct {
+	s      story.State
+	size   Size
+	glyphs *Glyphs
+	lines  []Line
+}
+
+func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
+
+// roomy draws title, gears beside bars, narration and what goes on now.
+func (p *page) roomy() {
+	p.title()
+	p.intent()
+	left, right := p.gears(), p.bars()
+	leftWidth := p.leftWidth()
+	p.rule("", "")
+	for i := range max(len(left), len(right)) {
+		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth, p.glyphs))
+	}
+	p.rule("", "")
+	footer := p.footer(2)
+	p.narration(p.size.Height - len(p.lines) - len(footer) - 1)
+	p.rule("", "")
+	p.add(footer...)
+}
+
+// leftWidth is how much of the width belongs to the gears: what they need, and a little more where there is room.
+func (p *page) leftWidth() int { return min(46, max(38, p.size.Width/2-2)) }
+
+// intent says what is going to happen and what to look at; where there is not enough room for both, the one before the
+// deletion and the other from then on.
+func (p *page) intent() {
+	room := p.size.Height/6 - 1
+	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
+	if len(lines) > room {
+		text := p.s.Look
+		if p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != story.Gone {
+			text = p.s.Happens
+		}
+		lines = wrap(text, p.size.Width-2)
+	}
+	for _, text := range lines[:min(len(lines), room)] {
+		p.add(inked(Faint, " "+text))
+	}
+}
+
+// small draws what matters most: how much is left, what was done last, what goes on now. Where there are many lines, the bars
+// of all types are drawn, as long as as much again is left for the narration.
+func (p *page) small() {
+	p.title()
+	width := p.size.Width - 2
+	bars := append(p.s.Types[:len(p.s.Types):len(p.s.Types)], p.s.Lines...)
+	switch {
+	case len(bars) > 0 && p.size.Height >= 2*len(bars):
+		p.add(Line{{Strong, " " + p.namespaceText()}})
+		name := min(longestName(bars), width/2)
+		for _, t := range bars {
+			p.add(append(plain(" "), barRow(t, name, width, p.glyphs)...))
+		}
+	case p.size.Height >= 6:
+		total := p.s.Total()
+		total.Name = p.namespaceText()
+		p.add(append(plain(" "), barRow(total, min(len([]rune(total.Name)), width*2/3), width, p.glyphs)...))
+	}
+	if p.size.Height >= 8 {
+		g := p.s.Gears
+		p.add(Line{{Faint, fmt.Sprintf(" queue %d ready, %d later; %d/%d busy", g.Ready, g.Later, g.Busy, g.Workers)}})
+	}
+	footer := p.footer(2)
+	p.narration(p.size.Height - len(p.lines) - len(footer))
+	p.add(footer...)
+}
+
+// title is the first line: the scene and the clock.
+func (p *page) title() {
+	left := Line{{Strong, " orrery demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
+	clock := fmt.Sprintf("%.1f s ", p.s.Elapsed.Seconds())
+	gap := p.size.Width - left.Width() - len(clock)
+	if gap > 0 {
+		left = append(left, Span{Plain, strings.Repeat(" ", gap)}, Span{Strong, clock})
+	}
+	p.add(left)
+}
+
+func (p *page) rule(left, right string) {
+	width := max(0, p.size.Width-len(left)-len(right))
+	p.add(Line{{Strong, left}, {Faint, strings.Repeat(p.glyphs.Rule, width)}, {Strong, right}})
+}
+
+// narration draws the last beats on exactly rows lines.
+func (p *page) narration(rows int) {
+	if rows <= 0 {
+		return
+	}
+	var told []Line
+	for i := len(p.s.Beats) - 1; i >= 0 && len(told) < rows; i-- {
+		told = append(Beat(p.s.Beats[i], p.size.Width), told...)
+	}
+	told = told[max(0, len(told)-rows):]
+	for len(told) < rows {
+		told = append(told, nil)
+	}
+	p.add(told...)
+}
+
+// footer says what goes on now, and how long it is going to take.
+func (p *page) footer(most int) []Line {
+	now := p.s.Now
+	mark := Line{{Strong, " " + p.glyphs.Now + " "}}
+	if left := p.s.Left(); left > 0 {
+		mark = append(mark, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
+	}
+	var lines []Line
+	for i, text := range wrap(now, p.size.Width-mark.Width()-1) {
+		if i == most {
+			lines[most-1] = append(lines[most-1], Span{Plain, " " + p.glyphs.More})
+			break
+		}
+		head := mark
+		if i > 0 {
+			head = plain(strings.Repeat(" ", mark.Width()))
+		}
+		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, text}))
+	}
+	for len(lines) < most {
+		lines = append(lines, nil)
+	}
+	return lines
+}
+
+func lineAt(lines []Line, i int) Line {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return nil
+}
+
+// beside puts two lines next to each other with a post in between.
+func beside(left, right Line, width int, glyphs *Glyphs) Line {
+	line := left.pad(width, glyphs)
+	line = append(line, Span{Faint, glyphs.Post})
+	return append(line, right...)
+}
+
+// seconds writes a time as people say it.
+func seconds(d time.Duration) string {
+	if d > 0 && d < tenth/2 {
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

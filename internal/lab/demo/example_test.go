@@ -1,0 +1,16 @@
+package demo_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"orrery/internal/lab/demo"
+)
+
+func ExampleRun() {
+	err := demo.Run(context.Background(), demo.Config{Scene: "delite", Out: os.Stdout}, &demo.Curtain{})
+	fmt.Println(err)
+	// Output:
+	// there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict
+}

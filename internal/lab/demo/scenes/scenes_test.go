@@ -1,0 +1,293 @@
+package scenes_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient"
+	"orrery/restclient/credentials"
+	"orrery/restclient/restclienttest"
+)
+
+const objects = 60
+
+// play plays a scene in a bubble, against the built-in server behind pipes, and hands the story to check.
+func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
+	synctest.Test(t, func(t *testing.T) {
+		scene, err := scenes.Named(name)
+		require.NoError(t, err)
+		server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
+			"controller": {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
+			"spectators": {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
+		}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, server.Stop(context.Background())) }()
+		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
+		made := map[story.Client]restclient.Credentials{}
+		for who, token := range map[story.Client]string{story.Controller: "controller", story.Spectators: "spectators", story.Script: server.Token()} {
+			made[who], err = credentials.NewToken(token)
+			require.NoError(t, err)
+		}
+
+		teller := story.New(scene.Name, scene.Happens, scene.Look)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		on, err := stage.Open(ctx, stage.Config{
+			Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: objects,
+		}, scene.Options)
+		require.NoError(t, err)
+		defer on.Close()
+		err = scene.Play(ctx, on)
+		state := teller.State()
+		if !assert.NoError(t, err) {
+			t.Log(told(state))
+			return
+		}
+		checkEveryScene(t, state)
+		check(t, state)
+		if t.Failed() {
+			t.Log(told(state))
+		}
+	})
+}
+
+// told is the whole story, for a test that fails.
+func told(s story.State) string {
+	var b strings.Builder
+	for _, beat := range s.Beats {
+		b.WriteString(beat.At.String() + " " + string(beat.Who) + ": " + beat.Text + "\n")
+	}
+	return b.String()
+}
+
+// index finds the first beat of somebody that contains the words, from number from on; -1 if there is none.
+func index(s story.State, from int, who story.Who, words string) int {
+	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool { return b.Who == who && strings.Contains(b.Text, words) })
+	if at < 0 {
+		return -1
+	}
+	return from + at
+}
+
+// beat is a beat that a test looks for.
+type beat struct {
+	who   story.Who
+	words string
+}
+
+// inOrder asserts that the beats were told in this order, with others in between, and returns their numbers.
+func inOrder(t *testing.T, s story.State, beats ...beat) []int {
+	t.Helper()
+	var found []int
+	from := 0
+	for _, b := range beats {
+		at := index(s, from, b.who, b.words)
+		if !assert.GreaterOrEqual(t, at, 0, "after beat %d nobody tells %q of %s", from, b.words, b.who) {
+			return found
+		}
+		found = append(found, at)
+		from = at + 1
+	}
+	return found
+}
+
+// howOften counts the beats of somebody that contain the words.
+func howOften(s story.State, who story.Who, words string) int {
+	n := 0
+	for _, b := range s.Beats {
+		if b.Who == who && strings.Contains(b.Text, words) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkEveryScene asserts what is true of every scene: it begins with a full namespace and ends without one, and what the
+// counters say agrees with what was told.
+func checkEveryScene(t *testing.T, s story.State) {
+	assert.Equal(t, story.Gone, s.Namespace.Phase)
+	assert.True(t, s.Over)
+	assert.Len(t, s.Types, 10)
+	for _, kind := range s.Types {
+		assert.Zero(t, kind.Left, "%s are left", kind.Name)
+		assert.Positive(t, kind.Most, "there were no %s", kind.Name)
+	}
+	assert.GreaterOrEqual(t, s.Total().Most, objects)
+	inOrder(t, s,
+		beat{story.You, "kubectl create namespace shop"},
+		beat{story.Reflector, "ADDED shop"},
+		beat{story.FIFO, "the delta Added joins the line"},
+		beat{story.FIFO, "popped with 1 delta: Added"},
+		beat{story.Indexer, "holds the new state of shop; 2 handlers are told"},
+		beat{story.You, "kubectl delete namespace shop"},
+		beat{story.Server, "the phase is Terminating, and spec.finalizers holds it: kubernetes"},
+		beat{story.Worker, "pass 1 begins"},
+		beat{story.Deleter, "pods: none is left of"},
+		beat{story.Deleter, "crontabs: none is left of"},
+		beat{story.Deleter, "reports in the status that nothing is in the way any more"},
+	)
+	assert.Equal(t, 1, howOften(s, story.Deleter, "through /finalize"))
+	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"))
+	assert.Equal(t, 1, howOften(s, story.Indexer, "has let go of shop"))
+	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
+
+	g := s.Gears
+	assert.Zero(t, g.Depth, "nothing waits in a FIFO")
+	assert.Zero(t, g.Ready)
+	assert.Zero(t, g.Busy)
+	assert.Equal(t, g.Passes, g.Gets, "each key that is handed out is a pass")
+	assert.Equal(t, g.Adds, g.Gets)
+	assert.GreaterOrEqual(t, g.Deltas, 2*objects)
+	assert.Equal(t, 10, g.Workers)
+	assert.Positive(t, s.Requests[story.Controller]["deletecollection"])
+	assert.GreaterOrEqual(t, s.Requests[story.Script]["create"], objects)
+	assert.Zero(t, s.Requests[story.Controller]["create"])
+
+	// The controller does not look before the grace period of 5 seconds is over.
+	marked := index(s, 0, story.Handler, "has a deletionTimestamp")
+	looked := index(s, 0, story.Worker, "pass 1 begins")
+	require.True(t, 0 <= marked && marked < looked)
+	assert.GreaterOrEqual(t, s.Beats[looked].At-s.Beats[marked].At, 5*time.Second)
+}
+
+func TestDelete(t *testing.T) {
+	play(t, "delete", func(t *testing.T, s story.State) {
+		// Pods go first, and the rest only when they have gone.
+		order := inOrder(t, s,
+			beat{story.Deleter, "pods: told to go in one request"},
+			beat{story.Worker, "pass 1 is over"},
+			beat{story.Deleter, "pods: none is left"},
+			beat{story.Deleter, "crontabs: told to go in one request; 2 of 2 are still there"},
+			beat{story.Operator, "takes the finalizer from"},
+			beat{story.Deleter, "crontabs: none is left"},
+		)
+		require.Len(t, order, 6)
+		for _, other := range []string{"configmaps", "secrets", "services", "leases", "roles"} {
+			assert.Greater(t, index(s, 0, story.Deleter, other+": none is left"), order[2], "%s outlive the pods", other)
+		}
+		assert.Equal(t, 3, s.Gears.Passes)
+		assert.Zero(t, s.Gears.Failures+s.Gears.Conflicts+s.Gears.Expired+s.Gears.Retries)
+		assert.Equal(t, 11, s.Gears.Lists, "one for each type and one for namespaces")
+	})
+}
+
+func TestFinalizer(t *testing.T) {
+	play(t, "finalizer", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: " + stage.Finalizer},
+			beat{story.Worker, "content remains and needs time, 15 s by estimate"},
+			beat{story.Operator, "is started at last"},
+			beat{story.Worker, "nothing more to do"},
+		)
+		assert.Zero(t, s.Gears.Failures, "waiting is no failure")
+		assert.Equal(t, 1, howOften(s, story.Deleter, "reports in the status: NamespaceFinalizersRemaining"), "old news is not reported again")
+	})
+}
+
+func TestBrokenAPIService(t *testing.T) {
+	play(t, "broken-apiservice", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Deleter, "something is missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
+			beat{story.Deleter, "reports in the status: NamespaceDeletionDiscoveryFailure"},
+			beat{story.Worker, "AddRateLimited: again in 5ms"},
+			beat{story.Worker, "AddRateLimited: again in 10ms"},
+			beat{story.Worker, "AddRateLimited: again in 20ms"},
+			beat{story.Deleter, "configmaps: none is left"}, // what is known goes
+			beat{story.You, "kubectl delete apiservice"},
+			beat{story.Deleter, "through /finalize"}, // and only now the namespace
+		)
+		assert.Equal(t, s.Gears.Failures, s.Gears.Retries)
+		assert.Equal(t, s.Gears.Failures+1, s.Gears.Passes)
+		assert.GreaterOrEqual(t, s.Gears.Failures, 11)
+	})
+}
+
+func TestExpiredWatch(t *testing.T) {
+	play(t, "expired-watch", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "kubectl delete configmaps"},
+			beat{story.You, "kubectl delete namespace"},
+			beat{story.Demo, "compact"},
+			beat{story.Reflector, "410 Expired"},
+			beat{story.Reflector, "namespaces: the list has shop"}, // not an event
+			beat{story.FIFO, "the delta Replaced joins the line"},
+			beat{story.Handler, "has a deletionTimestamp"},
+		)
+		tombstones := howOften(s, story.FIFO, "tombstone")
+		assert.Equal(t, 1, tombstones)
+		assert.Zero(t, howOften(s, story.Reflector, "MODIFIED shop, version")-1, "the deletion itself was not seen, only the first report")
+		assert.Equal(t, 11, s.Gears.Expired)
+		assert.Equal(t, 22, s.Gears.Lists)
+		assert.Positive(t, s.Gears.Tombstones)
+	})
+}
+
+func TestSlowHandler(t *testing.T) {
+	play(t, "slow-handler", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Demo, "a second handler joins the informer of the configmaps"},
+			beat{story.Handler, "0 for the quick one"},
+			beat{story.You, "kubectl delete namespace"},
+			beat{story.Handler, "the quick one has 0"},
+		)
+		require.Len(t, s.Lines, 2)
+		for _, line := range s.Lines {
+			if strings.HasPrefix(line.Name, stage.SlowHandler) {
+				assert.Greater(t, line.Most, 10, "events pile up for the slow one")
+			}
+		}
+	})
+}
+
+func TestConflict(t *testing.T) {
+	play(t, "conflict", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Deleter, "409 Conflict"},
+			beat{story.Deleter, "409 Conflict"},
+			beat{story.Deleter, "reports in the status: NamespaceContentRemaining"},
+			beat{story.Deleter, "409 Conflict"},
+			beat{story.Deleter, "409 Conflict"},
+			beat{story.Deleter, "through /finalize"},
+		)
+		assert.Equal(t, 4, s.Gears.Conflicts)
+		assert.Zero(t, s.Gears.Failures, "a conflict is no failure of the pass")
+	})
+}
+
+// What a scene says is complete, and the files that it sends its reader to are there.
+func TestScenesAreComplete(t *testing.T) {
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict"}, scenes.Names())
+	for _, scene := range scenes.All() {
+		assert.NotEmpty(t, scene.Summary)
+		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
+		assert.Regexp(t, `^Look .*[.]$`, scene.Look)
+		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
+		assert.GreaterOrEqual(t, len(scene.Lesson.Read), 3)
+		for _, reading := range scene.Lesson.Read {
+			_, err := os.Stat(filepath.Join("../../../..", reading.File))
+			assert.NoError(t, err)
+			assert.NotEmpty(t, reading.Why)
+		}
+	}
+}
+
+func TestUnknownScene(t *testing.T) {
+	_, err := scenes.Named("delite")
+	var unknown *scenes.UnknownError
+	require.ErrorAs(t, err, &unknown)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict`)
+}

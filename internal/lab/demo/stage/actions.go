@@ -1,0 +1,180 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Teller returns the teller of the story.
+func (s *Stage) Teller() *story.Teller { return s.config.Teller }
+
+// Tell adds a beat.
+func (s *Stage) Tell(who story.Who, format string, args ...any) {
+	s.config.Teller.Tell(who, format, args...)
+}
+
+// Enter begins a stage of the story; see [story.State.Enter].
+func (s *Stage) Enter(name, now string) {
+	s.config.Teller.Update(func(state *story.State) { state.Enter(name, now, 0) })
+}
+
+// objectsOf is a type of the content as the script's client sees it.
+func (s *Stage) objectsOf(resource api.GroupVersionResource, namespace string) *restclient.Resource[*api.Unstructured] {
+	return restclient.Dynamic(s.script, resource, namespace)
+}
+
+// defineCronTabs makes the custom resource known, and waits until the server has it.
+func (s *Stage) defineCronTabs(ctx context.Context) error {
+	definitions := s.objectsOf(resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "")
+	if _, err := definitions.Create(ctx, definition(), api.UpdateOptions{}); err != nil && !api.IsAlreadyExists(err) {
+		return fmt.Errorf("defining the custom resource: %w", err)
+	}
+	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
+	for {
+		_, err := crontabs.List(ctx, api.ListOptions{Limit: 1})
+		if err == nil {
+			s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not everything is built in")
+			return nil
+		}
+		if !api.IsNotFound(err) {
+			return fmt.Errorf("waiting for the custom resource: %w", err)
+		}
+		if err := wait.Sleep(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// Fill creates the namespace and everything in it.
+func (s *Stage) Fill(ctx context.Context) error {
+	s.config.Teller.Update(func(state *story.State) {
+		state.Tell(story.You, "kubectl create namespace %s", Namespace)
+		state.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace), 0)
+	})
+	namespace := &api.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
+	}}
+	if _, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{}); err != nil {
+		return fmt.Errorf("creating the namespace: %w", err)
+	}
+	began, made, all := time.Now(), 0, 0
+	for _, n := range s.numbers {
+		all += n
+	}
+	for i, k := range content {
+		resource := s.objectsOf(k.resource, Namespace)
+		for number := range s.numbers[i] {
+			if _, err := resource.Create(ctx, k.object(number), api.UpdateOptions{}); err != nil {
+				return fmt.Errorf("creating %s %s-%d: %w", k.kind, k.prefix, number, err)
+			}
+			made++
+			// As fast as it goes, but not faster than the eye.
+			if err := wait.Sleep(ctx, s.config.FillTime*time.Duration(made)/time.Duration(all)-time.Since(began)); err != nil {
+				return err
+			}
+		}
+	}
+	s.Tell(story.You, "%s of %d types are in it: %s", objects(made), len(content), s.inventory())
+	s.Enter("before the deletion", "the namespace is full; in a moment it is deleted")
+	return s.config.Teller.Await(ctx, func(state *story.State) bool {
+		return state.Total().Most >= all && state.Namespace.Phase != ""
+	})
+}
+
+// inventory lists how many there are of each type.
+func (s *Stage) inventory() string {
+	parts := make([]string, len(content))
+	for i, k := range content {
+		parts[i] = fmt.Sprintf("%d %s", s.numbers[i], k.resource.Resource)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DeleteNamespace deletes the namespace, and tells what the server makes of it.
+func (s *Stage) DeleteNamespace(ctx context.Context) error {
+	s.Tell(story.You, "kubectl delete namespace %s", Namespace)
+	namespaces := s.objectsOf(api.NamespacesResource, "")
+	if err := namespaces.Delete(ctx, Namespace, api.DeleteOptions{}); err != nil {
+		return fmt.Errorf("deleting the namespace: %w", err)
+	}
+	namespace, err := namespaces.Get(ctx, Namespace, api.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	s.Tell(story.Server, "it does not go yet: deletionTimestamp is set, the phase is %s, and spec.finalizers holds it: %s. Nothing new may be created in it",
+		namespace.NestedString("status", "phase"), strings.Join(namespace.NestedStringSlice("spec", "finalizers"), ", "))
+	return nil
+}
+
+// AwaitGone returns when the namespace has gone.
+func (s *Stage) AwaitGone(ctx context.Context) error {
+	return s.config.Teller.Await(ctx, func(state *story.State) bool { return state.Namespace.Phase == story.Gone })
+}
+
+// Emptied tells whether nothing is left but what has a finalizer.
+func (s *Stage) Emptied(state *story.State) bool {
+	crontabs, _ := state.TypeNamed(content[len(content)-1].resource.Resource)
+	held := min(finalizers, s.numbers[len(content)-1])
+	return state.Total().Left == crontabs.Left && crontabs.Left <= held
+}
+
+// Await returns when the condition holds; see [story.Teller.Await].
+func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error {
+	return s.config.Teller.Await(ctx, holds)
+}
+
+// ReleaseFinalizers takes the finalizer from the custom resources, as its owner does when it has done what it had to.
+func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
+	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
+	list, err := crontabs.List(ctx, api.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing the custom resources: %w", err)
+	}
+	released := 0
+	for _, crontab := range list.Items {
+		if len(crontab.GetFinalizers()) == 0 {
+			continue
+		}
+		_, err := crontabs.Patch(ctx, crontab.GetName(), api.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), api.UpdateOptions{})
+		if err != nil && !api.IsNotFound(err) {
+			return fmt.Errorf("releasing %s: %w", crontab.GetName(), err)
+		}
+		released++
+	}
+	s.Tell(story.Operator, "has made its backups and takes the finalizer from %s: the server lets them go at once", count(released, "crontab", "crontabs"))
+	return nil
+}
+
+// Fault orders a fault of the server, and tells it.
+func (s *Stage) Fault(text string) (id string, err error) {
+	s.Tell(story.Demo, "the server is told to misbehave: --fault %s", text)
+	return s.config.Faults.Add(text)
+}
+
+// Repair takes a fault away.
+func (s *Stage) Repair(id string) {
+	s.config.Faults.Remove(id)
+}
+
+// ShowWhy tells what somebody sees who asks why the namespace hangs.
+func (s *Stage) ShowWhy(ctx context.Context) error {
+	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	conditions, _ := namespace.Nested("status", "conditions").([]any)
+	for _, entry := range conditions {
+		condition, _ := entry.(map[string]any)
+		if condition["status"] == string(api.ConditionTrue) {
+			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace, condition["type"], condition["message"])
+		}
+	}
+	return nil
+}

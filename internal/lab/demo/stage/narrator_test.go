@@ -1,0 +1,123 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/internal/lab/demo/story"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// texts are the words of all beats.
+func texts(teller *story.Teller) (all []string) {
+	for _, beat := range teller.State().Beats {
+		all = append(all, string(beat.Who)+": "+beat.Text)
+	}
+	return all
+}
+
+func status(code int, message string) error {
+	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Message: message})
+}
+
+// What goes wrong is told in the server's words, and the same news once in full.
+func TestFailuresAreTold(t *testing.T) {
+	teller := story.New("", "", "")
+	n := newNarrator(teller)
+	hooks, waits := n.trace(), n.queueTrace()
+	fail := func() {
+		hooks.PassStarted(Namespace)
+		hooks.TypeDeleted(Namespace, core("pods"), 0, status(403, "no"))
+		waits.Retried(Namespace, 1, 5*time.Millisecond)
+		hooks.PassDone(Namespace, time.Millisecond, 1, errors.New("it does not work"))
+	}
+	fail()
+	fail()
+	hooks.ConditionsFailed(Namespace, status(403, "no reports"))
+	hooks.ConditionsFailed(Namespace, status(404, "gone"))
+	hooks.Finalized(Namespace, status(500, "broken"))
+	assert.Equal(t, []string{
+		"worker: takes shop from the queue: pass 1 begins",
+		"deleter: pods: 403 no",
+		"worker: pass 1 fails: it does not work. AddRateLimited: again in 5ms, and twice as long after each failure",
+		"worker: pass 2 fails for the same reason; AddRateLimited: again in 5ms",
+		"deleter: cannot report: 403 no reports; the deletion goes on",
+		"deleter: cannot finalize shop: 500 broken",
+	}, texts(teller))
+	assert.Equal(t, 2, teller.State().Gears.Failures)
+}
+
+// Other namespaces that are deleted at the same time, by somebody with kubectl, are none of the story's business.
+func TestOthersAreNotTold(t *testing.T) {
+	teller := story.New("", "", "")
+	n := newNarrator(teller)
+	n.trace().PassStarted("other")
+	n.trace().Finalized("other", nil)
+	n.queueTrace().Added(queue.Event[string]{Key: "other"})
+	assert.Empty(t, texts(teller))
+	assert.Zero(t, teller.State().Gears)
+}
+
+// Of several times at which a namespace is to be looked at the earliest counts, and the countdown shows that one.
+func TestTheEarliestTimeCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		teller := story.New("", "", "")
+		n := newNarrator(teller)
+		hooks, waits := n.trace(), n.queueTrace()
+		shop := queue.Event[string]{Key: Namespace}
+		hooks.PassStarted(Namespace)
+		waits.Got(shop, 0)
+		waits.Delayed(shop, 8*time.Second)
+		hooks.PassDone(Namespace, time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+		waits.Done(shop, time.Second)
+		assert.Equal(t, 8*time.Second, teller.State().Left())
+		time.Sleep(time.Second)
+		waits.Delayed(shop, 5*time.Second)
+		assert.Equal(t, 5*time.Second, teller.State().Left())
+		waits.Delayed(shop, 5*time.Second)
+		time.Sleep(5 * time.Second)
+		waits.DelayEnded(shop, 0)
+		assert.Zero(t, teller.State().Left())
+		assert.Equal(t, []string{
+			"worker: takes shop from the queue: pass 1 begins",
+			"queue: AddAfter: shop waits for its time, 8s",
+			"worker: pass 1 is over after 1s: content remains and needs time, 15 s by estimate. It looks again after half of that and one second: in 8s",
+			"queue: AddAfter: shop waits for its time, 5s",
+			"queue: the time of shop has come: it is ready for a worker",
+		}, texts(teller))
+	})
+}
+
+func TestReasons(t *testing.T) {
+	assert.Equal(t, "the connection was closed", reason(fmt.Errorf("watch: %w", io.EOF)))
+	assert.Equal(t, "something else", reason(errors.New("something else")))
+}
+
+func TestShort(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"1m5s": 65*time.Second + 300*time.Millisecond, "5.1s": 5*time.Second + 120*time.Millisecond,
+		"120ms": 120*time.Millisecond + 400*time.Microsecond, "2.3ms": 2*time.Millisecond + 340*time.Microsecond,
+	} {
+		assert.Equal(t, want, short(d))
+	}
+}
+
+// However many objects are asked for, there is one of each type, and the sum is right if it can be.
+func TestNumbers(t *testing.T) {
+	for _, objects := range []int{1, 10, 11, 60, 320, 20_000} {
+		sum := 0
+		for _, n := range numbers(objects) {
+			assert.Positive(t, n)
+			sum += n
+		}
+		assert.Equal(t, max(objects, len(content)), sum)
+	}
+}

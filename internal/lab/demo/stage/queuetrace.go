@@ -1,0 +1,76 @@
+package stage
+
+import (
+	"time"
+
+	"orrery/internal/lab/demo/story"
+	"orrery/queue"
+)
+
+// queueTrace are the hooks of the controller's queue. Callbacks of different goroutines may come out of order, so what
+// waits is counted as a sum that settles.
+func (n *narrator) queueTrace() *queue.Trace[string] {
+	ready, busy := 0, 0
+	settle := func(s *story.State) { s.Gears.Ready, s.Gears.Busy = max(0, ready), max(0, busy) }
+	return &queue.Trace[string]{
+		Delayed: func(e queue.Event[string], wait time.Duration) {
+			n.about(e.Key, func(s *story.State) { n.delayed(s, e.Key, wait) })
+		},
+		DelayEnded: func(e queue.Event[string], _ time.Duration) {
+			n.about(e.Key, func(s *story.State) {
+				s.Gears.Later = 0
+				n.due = 0
+				if n.failures == 0 {
+					s.Tell(story.Queue, "the time of %s has come: it is ready for a worker", e.Key)
+				}
+			})
+		},
+		Added: func(e queue.Event[string]) {
+			n.about(e.Key, func(s *story.State) {
+				s.Gears.Adds++
+				ready++
+				settle(s)
+			})
+		},
+		Coalesced: func(e queue.Event[string]) { n.about(e.Key, func(s *story.State) { s.Gears.Coalesced++ }) },
+		Retried: func(key string, _ int, wait time.Duration) {
+			n.about(key, func(s *story.State) {
+				s.Gears.Retries++
+				n.backOff = wait
+			})
+		},
+		Got: func(e queue.Event[string], _ time.Duration) {
+			n.about(e.Key, func(s *story.State) {
+				s.Gears.Gets++
+				ready--
+				busy++
+				settle(s)
+			})
+		},
+		Done: func(e queue.Event[string], _ time.Duration) {
+			n.about(e.Key, func(s *story.State) {
+				busy--
+				settle(s)
+			})
+		},
+	}
+}
+
+// delayed notes when the namespace is looked at next. Of several times the queue keeps the earliest, and says that one.
+func (n *narrator) delayed(s *story.State, key string, wait time.Duration) {
+	s.Gears.Delays++
+	s.Gears.Later = 1
+	due := s.Elapsed + wait
+	const same = 20 * time.Millisecond
+	if n.due != 0 && due > n.due-same {
+		return // the earlier one stays
+	}
+	n.due = due
+	if n.failures > 0 {
+		return
+	}
+	s.Tell(story.Queue, "AddAfter: %s waits for its time, %s", key, short(wait))
+	if s.Gears.Busy == 0 {
+		n.wait(s, n.why)
+	}
+}

@@ -1,0 +1,39 @@
+package stage
+
+import (
+	"time"
+
+	"orrery/informer"
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// spectator is an informer that exists to draw a bar.
+type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
+
+// newSpectators makes an informer for each type of object that the namespace is filled with. They keep only the heads of the
+// objects, as one does who has nothing to do with the rest. Those of the types in told tell how their reflector fares.
+func newSpectators(teller *story.Teller, client *restclient.Client, factory *informer.SharedInformerFactory, told map[string]bool) (map[string]*spectator, error) {
+	spectators := map[string]*spectator{}
+	for _, k := range content {
+		name := k.resource.Resource
+		var v *voice
+		if told[name] {
+			v = newVoice(teller, name, "")
+		}
+		m := &meter{teller: teller, objectsChanged: func(s *story.State, objects int) {
+			s.Count(name, objects)
+			if name == "pods" && objects == 0 {
+				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
+			}
+		}}
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, m, v)
+		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
+			informer.HandlerOptions{Name: "spectator"}); err != nil {
+			return nil, err
+		}
+		spectators[name] = informer.InformerFor(factory, name, func(time.Duration) *spectator { return made })
+	}
+	return spectators, nil
+}

@@ -1,0 +1,162 @@
+package stage
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"orrery/informer"
+	"orrery/internal/lab/demo/story"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// Stage is the controller, the spectators and somebody who types, all connected to one API server. [Open] makes one.
+type Stage struct {
+	// Immutable.
+	config  Config
+	clients map[story.Client]*restclient.Client
+	script  *restclient.Client
+	// factories are those of the controller's informers and of the spectators'.
+	factories  []*informer.SharedInformerFactory
+	spectators map[string]*spectator
+	numbers    []int
+	stop       context.CancelFunc // of the informers
+	halt       context.CancelFunc // of the controller
+	slowCtx    context.Context    // of what a scene adds; ends with the controller
+
+	running sync.WaitGroup
+}
+
+// Options change a stage for a scene.
+type Options struct {
+	// Told are the types whose spectators tell how their reflectors fare.
+	Told map[string]bool
+}
+
+// Open makes the custom resource known to the server and starts spectators and controller. A stage that was opened must be
+// closed. Everything ends with the context as well.
+func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
+	if config.Objects == 0 {
+		config.Objects = DefaultObjects
+	}
+	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, numbers: numbers(config.Objects)}
+	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	controllerCtx, halt := context.WithCancel(ctx)
+	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx
+	err := s.open(ctx, informersCtx, controllerCtx, options)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
+	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
+		client, err := newClient(s.config, who)
+		if err != nil {
+			return err
+		}
+		s.clients[who] = client
+	}
+	s.script = s.clients[story.Script]
+	s.config.Teller.Update(func(state *story.State) {
+		state.Namespace.Name = Namespace
+		for _, k := range content {
+			state.Types = append(state.Types, story.Type{Name: k.resource.Resource})
+		}
+		state.Enter("setting up", "server, controller and spectators are set up", 0)
+	})
+	if err := s.defineCronTabs(ctx); err != nil {
+		return err
+	}
+	if err := s.startSpectators(ctx, informersCtx, options); err != nil {
+		return err
+	}
+	return s.startController(ctx, informersCtx, controllerCtx)
+}
+
+// startSpectators starts the informers behind the bars and waits until they have their first list.
+func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
+	factory := &informer.SharedInformerFactory{}
+	spectators, err := newSpectators(s.config.Teller, s.clients[story.Spectators], factory, options.Told)
+	if err != nil {
+		return err
+	}
+	s.spectators = spectators
+	s.factories = append(s.factories, factory)
+	if err := factory.Start(informersCtx); err != nil {
+		return err
+	}
+	if err := factory.WaitForCacheSync(ctx); err != nil {
+		return err
+	}
+	s.config.Teller.Tell(story.Demo, "%d more informers list and watch what is in %s: the same gears, here only to draw the bars", len(content), Namespace)
+	return nil
+}
+
+// workers is how many there are, as in kube-controller-manager.
+const workers = 10
+
+// startController wires the namespace controller as "orrery run" does, with hooks on every gear.
+func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context) error {
+	teller, client := s.config.Teller, s.clients[story.Controller]
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	factory := &informer.SharedInformerFactory{}
+	m := &meter{teller: teller}
+	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
+		return newInformer(namespaces, "namespaces", m, newVoice(teller, "namespaces", Namespace))
+	})
+	narrator := newNarrator(teller)
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: namespaceInformer,
+		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+			Namespaces:  namespaces,
+			Content:     nsctl.NewContentClient(client),
+			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+			Concurrency: typesAtATime,
+			Trace:       narrator.trace(),
+		}),
+		Workers:      workers,
+		DrainTimeout: time.Second,
+		QueueTrace:   narrator.queueTrace(),
+		Trace:        narrator.trace(),
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := namespaceInformer.AddEventHandlerWithOptions(viewer{teller}, informer.HandlerOptions{Name: "display"}); err != nil {
+		return err
+	}
+	s.factories = append(s.factories, factory)
+	teller.Update(func(state *story.State) { state.Gears.Workers = workers })
+	if err := factory.Start(informersCtx); err != nil {
+		return err
+	}
+	s.running.Go(func() { controller.Run(controllerCtx) })
+	if err := factory.WaitForCacheSync(ctx); err != nil {
+		return err
+	}
+	teller.Tell(story.Worker, "%d workers wait at the queue; it is empty", workers)
+	return nil
+}
+
+// typesAtATime is how many types are emptied at a time: fewer than "orrery run" takes, so that the eye can follow.
+const typesAtATime = 2
+
+// Close ends the controller first, since it reads the stores while it finishes, then the informers, and returns when
+// everything has ended.
+func (s *Stage) Close() {
+	s.halt()
+	s.running.Wait()
+	s.stop()
+	for _, factory := range s.factories {
+		factory.Shutdown()
+	}
+	for _, client := range s.clients {
+		client.Close()
+	}
+}

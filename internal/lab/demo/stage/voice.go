@@ -1,0 +1,168 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"orrery/deltafifo"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient/api"
+)
+
+// voice tells what happens in one informer: how its reflector fares, and the way of one object through all gears. The first
+// event of each kind is followed gear by gear, later ones are told in short.
+type voice struct {
+	teller *story.Teller
+	// name is that of the informer, key the object whose way is told.
+	name, key string
+
+	// seen are the kinds of deltas that were followed. Told under the teller's lock.
+	seen map[deltafifo.DeltaType]bool
+	// following: the event under way is told gear by gear. Told under the teller's lock.
+	following bool
+	// event is what the reflector got last. Only the goroutine of the reflector uses it.
+	event, version string
+}
+
+func newVoice(teller *story.Teller, name, key string) *voice {
+	return &voice{teller: teller, name: name, key: key, seen: map[deltafifo.DeltaType]bool{}}
+}
+
+// reflector adds what is told to hooks that count.
+func (v *voice) reflector(counting *reflector.Trace) *reflector.Trace {
+	trace := *counting
+	trace.Listed = func(info reflector.ListInfo) {
+		counting.Listed(info)
+		how := "LIST"
+		if info.Streamed {
+			how = "a streaming list"
+		}
+		v.teller.Tell(story.Reflector, "%s: %s brings %s as of version %s; from there on it watches", v.name, how, objects(info.Items), info.ResourceVersion)
+	}
+	trace.Event = func(kind api.WatchEventType, version string) {
+		counting.Event(kind, version)
+		v.event, v.version = string(kind), version
+	}
+	trace.WatchEnded = func(info reflector.WatchInfo) {
+		counting.WatchEnded(info)
+		if info.Err == nil {
+			return // it was stopped
+		}
+		v.teller.Tell(story.Reflector, "%s: the watch has ended at version %s: %s", v.name, info.ResourceVersion, reason(info.Err))
+	}
+	trace.BackOff = func(wait time.Duration, err error) {
+		v.teller.Tell(story.Reflector, "%s: tries again in %s (back-off with jitter): %s", v.name, short(wait), reason(err))
+	}
+	trace.Expired = func(version string, err error) {
+		counting.Expired(version, err)
+		v.teller.Tell(story.Reflector, "%s: 410 Expired: the server no longer knows what came after version %s; everything is listed anew", v.name, version)
+	}
+	return &trace
+}
+
+// reason is the innermost of what an error says: the server's words, or what happened to the connection.
+func reason(err error) string {
+	var status *api.StatusError
+	switch {
+	case errors.As(err, &status):
+		return fmt.Sprintf("%d %s", status.Status.Code, status.Error())
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed"
+	}
+	return err.Error()
+}
+
+// fifo adds what is told to hooks that count.
+func voiceFIFO[T any](v *voice, counting *deltafifo.Trace[T]) *deltafifo.Trace[T] {
+	trace := *counting
+	trace.Queued = func(key string, d deltafifo.Delta[T], depth int) {
+		counting.Queued(key, d, depth)
+		if key == v.key {
+			v.queued(d.Type, d.Tombstone != nil)
+		}
+	}
+	trace.Popped = func(key string, d deltafifo.Deltas[T], initial bool, depth int) {
+		counting.Popped(key, d, initial, depth)
+		if key == v.key {
+			v.popped(d.Types())
+		}
+	}
+	trace.Replaced = func(version string, items, tombstones, depth int) {
+		counting.Replaced(version, items, tombstones, depth)
+		if tombstones > 0 {
+			v.teller.Tell(story.FIFO, "%s: %s that the store knows are not in the list: for each a tombstone (DeletedFinalStateUnknown) joins the line",
+				v.name, objects(tombstones))
+		}
+	}
+	return &trace
+}
+
+// queued tells that the reflector has handed on an event.
+func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
+	v.teller.Update(func(s *story.State) {
+		v.following = !v.seen[kind]
+		v.seen[kind] = true
+		switch {
+		case kind == deltafifo.Replaced || tombstone:
+			s.Tell(story.Reflector, "%s: the list has %s", v.name, v.key)
+		case v.following:
+			s.Tell(story.Reflector, "%s: a watch event comes: %s %s, version %s", v.name, v.event, v.key, v.version)
+		}
+		if v.following {
+			s.Tell(story.FIFO, "%s: the delta %s joins the line", v.key, kind)
+		}
+	})
+}
+
+func (v *voice) popped(types []deltafifo.DeltaType) {
+	v.teller.Update(func(s *story.State) {
+		if v.following {
+			names := make([]string, len(types))
+			for i, kind := range types {
+				names[i] = string(kind)
+			}
+			s.Tell(story.FIFO, "%s: popped with %s: %s", v.key, count(len(types), "delta", "deltas"), strings.Join(names, ", "))
+		}
+	})
+}
+
+// distributed tells that the store has the object and the handlers are about to be told.
+func (v *voice) distributed(s *story.State, kind informer.EventKind, key string, listeners int) {
+	if key != v.key || !v.following {
+		return
+	}
+	what := "holds the new state of " + key
+	if kind == informer.EventDelete {
+		what = "has let go of " + key
+	}
+	s.Tell(story.Indexer, "the store %s; %s told", what, count(listeners, "handler is", "handlers are"))
+}
+
+// objects says how many objects.
+func objects(n int) string { return count(n, "object", "objects") }
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// short writes a time with as many digits as one wants to read.
+func short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	default:
+		return d.Round(100 * time.Microsecond).String()
+	}
+}

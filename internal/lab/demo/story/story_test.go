@@ -1,0 +1,160 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/demo/story"
+)
+
+func TestBeatsAreDated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		teller := story.New("delete", "It happens.", "Look at it.")
+		teller.Tell(story.You, "create %s", "shop")
+		time.Sleep(3 * time.Second)
+		teller.Update(func(s *story.State) {
+			s.Tell(story.Server, "one")
+			s.Tell(story.Worker, "two")
+		})
+		want := []story.Beat{
+			{Who: story.You, Text: "create shop"},
+			{At: 3 * time.Second, Who: story.Server, Text: "one"},
+			{At: 3 * time.Second, Who: story.Worker, Text: "two"},
+		}
+		state := teller.State()
+		assert.Equal(t, want, state.Beats)
+		assert.Equal(t, 3*time.Second, state.Elapsed)
+		assert.Equal(t, "delete It happens. Look at it.", state.Scene+" "+state.Happens+" "+state.Look)
+	})
+}
+
+// Text from a server may hold anything; on a terminal it must not do anything.
+func TestTextIsHarmless(t *testing.T) {
+	teller := story.New("", "", "")
+	teller.Tell(story.Server, "%s", "a\x1b[2Jb\tc\nd\x07\u202e\xffé→日e\u0301")
+	assert.Equal(t, "a?[2Jb c d???é→?e?", teller.State().Beats[0].Text)
+}
+
+func TestStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		teller := story.New("", "", "")
+		enter := func(stage string, long time.Duration) {
+			teller.Update(func(s *story.State) { s.Enter(stage, stage+" goes on", long) })
+		}
+		enter("one", 0)
+		time.Sleep(time.Second)
+		enter("two", 5*time.Second)
+		time.Sleep(2 * time.Second)
+		state := teller.State()
+		assert.Equal(t, "two goes on", state.Now)
+		assert.Equal(t, 3*time.Second, state.Left())
+		enter("two", 0) // goes on
+		time.Sleep(2 * time.Second)
+		teller.Update(func(s *story.State) { s.End("over") })
+		state = teller.State()
+		assert.Equal(t, []story.Stage{{Name: "one", Took: time.Second}, {Name: "two", From: time.Second, Took: 4 * time.Second}}, state.Stages)
+		assert.True(t, state.Over)
+		assert.Equal(t, "over", state.Now)
+		assert.Zero(t, state.Left())
+	})
+}
+
+func TestCounts(t *testing.T) {
+	s := story.State{Types: []story.Type{{Name: "pods"}, {Name: "secrets"}}}
+	s.Count("pods", 3)
+	s.Count("pods", 1)
+	s.Count("secrets", 2)
+	s.Count("unheard", 7)
+	s.Line("slow waits", 4)
+	s.Line("slow waits", 9)
+	s.Line("slow waits", 2)
+	pods, ok := s.TypeNamed("pods")
+	assert.True(t, ok)
+	assert.Equal(t, story.Type{Name: "pods", Left: 1, Most: 3}, pods)
+	_, ok = s.TypeNamed("unheard")
+	assert.False(t, ok)
+	assert.Equal(t, story.Type{Name: "all", Left: 3, Most: 5}, s.Total())
+	assert.Equal(t, []story.Type{{Name: "slow waits", Left: 2, Most: 9}}, s.Lines)
+}
+
+// Who has a copy keeps it as it was.
+func TestStatesAreCopies(t *testing.T) {
+	teller := story.New("", "", "")
+	change := func(s *story.State) {
+		s.Requests[story.Script] = map[string]int{"get": 1}
+		s.Types = append(s.Types, story.Type{Name: "pods", Left: 1})
+		s.Lines = append(s.Lines, story.Type{Name: "waits", Left: 1})
+		s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: "A"})
+		s.Namespace.Finalizers = append(s.Namespace.Finalizers, "a")
+		s.Enter("one", "", 0)
+	}
+	teller.Update(change)
+	before := teller.State()
+	teller.Update(func(s *story.State) {
+		s.Requests[story.Script]["get"]++
+		s.Types[0].Left, s.Lines[0].Left = 2, 2
+		s.Namespace.Conditions[0].Type, s.Namespace.Finalizers[0] = "B", "b"
+		s.End("")
+		s.Tell(story.You, "more")
+	})
+	assert.Equal(t, map[string]int{"get": 1}, before.Requests[story.Script])
+	assert.Equal(t, 1, before.Types[0].Left+before.Lines[0].Left-1)
+	assert.Equal(t, "A a", before.Namespace.Conditions[0].Type+" "+before.Namespace.Finalizers[0])
+	assert.Zero(t, before.Stages[0].Took)
+	assert.Empty(t, before.Beats)
+}
+
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		teller := story.New("", "", "")
+		passes := func(n int) func(*story.State) bool {
+			return func(s *story.State) bool { return s.Gears.Passes >= n }
+		}
+		require.NoError(t, teller.Await(t.Context(), passes(0)))
+		done := make(chan error, 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 {
+			go func() { done <- teller.Await(ctx, passes(3)) }()
+		}
+		for range 3 {
+			synctest.Wait()
+			assert.Empty(t, done)
+			teller.Update(func(s *story.State) { s.Gears.Passes++ })
+		}
+		assert.NoError(t, <-done)
+		assert.NoError(t, <-done)
+		go func() { done <- teller.Await(ctx, passes(4)) }()
+		synctest.Wait()
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+	})
+}
+
+func TestCastIsWithoutDoubles(t *testing.T) {
+	seen := map[story.Who]bool{}
+	for _, who := range story.Cast() {
+		assert.False(t, seen[who])
+		seen[who] = true
+	}
+	assert.Len(t, seen, 11)
+}
+
+func Example() {
+	teller := story.New("delete", "A namespace is deleted.", "Look at the pods.")
+	teller.Update(func(s *story.State) { s.Types = []story.Type{{Name: "pods"}} })
+	for _, left := range []int{25, 24} { // a hook
+		teller.Update(func(s *story.State) { s.Count("pods", left) })
+	}
+	teller.Tell(story.Deleter, "pods: told to go")
+
+	state := teller.State() // a display
+	fmt.Println(state.Types[0].Left, "of", state.Types[0].Most, "-", state.Beats[0].Text)
+	// Output:
+	// 24 of 25 - pods: told to go
+}

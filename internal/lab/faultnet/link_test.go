@@ -1,0 +1,384 @@
+package faultnet_test
+
+import (
+	"bytes"
+	"io"
+	"math/bits"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/faultnet"
+)
+
+func TestWithoutFaultsEverythingPasses(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		assert.NotEmpty(t, near.LocalAddr().String())
+		send(t, near, "there")
+		assert.Equal(t, "there", receive(t, far, 5))
+		send(t, far, "and back")
+		assert.Equal(t, "and ", receive(t, near, 4))
+		assert.Equal(t, "back", receive(t, near, 4))
+		n, err := near.Read(nil)
+		assert.NoError(t, err)
+		assert.Zero(t, n)
+		require.NoError(t, far.Close())
+		_, err = near.Read(make([]byte, 1))
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, faultnet.Snapshot{CutAfter: -1, Open: 1, Opened: 1, Sent: 5, Received: 8}, link.Snapshot())
+		require.NoError(t, near.Close())
+		require.NoError(t, near.Close(), "twice is harmless")
+		assert.Zero(t, link.Snapshot().Open)
+	})
+}
+
+func TestALargeTransferArrivesUnchanged(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		data := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB: far more than is read ahead
+		go func() {
+			far.Write(data)
+			far.Close()
+		}()
+		got, err := io.ReadAll(near)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(data, got))
+	})
+}
+
+func TestBlackHole(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		unhurt, itsEnd := w.connect(t, &link)
+		link.BlackHole(true)
+		send(t, near, "lost")
+		send(t, far, "lost as well")
+		silent(t, near)
+		require.NoError(t, far.SetReadDeadline(time.Now().Add(time.Millisecond)))
+		_, err := far.Read(make([]byte, 1))
+		assert.Error(t, err, "nothing arrives on the other side")
+		require.NoError(t, far.SetReadDeadline(time.Time{}))
+
+		link.Heal()
+		send(t, near, "still dead")
+		send(t, far, "still dead")
+		silent(t, near)
+		send(t, itsEnd, "alive")
+		assert.Equal(t, "alive", receive(t, unhurt, 5), "a connection that lost nothing goes on")
+		const vanished = 4 + 12 + 10 + 10
+		require.Eventually(t, func() bool { return link.Snapshot().Vanished >= vanished }, 10*time.Minute, time.Millisecond, "all of it has been read ahead")
+		s := link.Snapshot()
+		assert.Equal(t, 1, s.Dead)
+		assert.EqualValues(t, vanished, s.Vanished)
+
+		require.NoError(t, near.Close())
+		_, err = far.Read(make([]byte, 1))
+		assert.Equal(t, io.EOF, err, "the other end learns that it was closed, so that nothing is left there")
+	})
+}
+
+func TestABlackHoleTakesWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var link faultnet.Link
+		near, far := worldOf("pipe").connect(t, &link)
+		send(t, far, "never read")
+		synctest.Wait()
+		link.BlackHole(true, faultnet.Received)
+		assert.EqualValues(t, 10, link.Snapshot().Vanished)
+		send(t, near, "passes")
+		assert.Equal(t, "passes", receive(t, far, 6))
+		far.Close()
+		silent(t, near)
+		link.Heal()
+		silent(t, near)
+	})
+}
+
+func TestABlackHoleInOneDirection(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		link.BlackHole(true, faultnet.Sent)
+		send(t, near, "lost")
+		send(t, far, "arrives")
+		assert.Equal(t, "arrives", receive(t, near, 7))
+		assert.Equal(t, "sent", faultnet.Sent.String())
+		assert.Equal(t, "received", faultnet.Received.String())
+		assert.True(t, link.Snapshot().BlackHoleSent)
+		assert.False(t, link.Snapshot().BlackHoleReceived)
+	})
+}
+
+// Whoever waits in a black hole is woken by Close and by a deadline that is set while he waits.
+func TestAWaitingReaderIsWoken(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, _ := w.connect(t, &link)
+		link.BlackHole(true)
+		result := make(chan error)
+		read := func() {
+			_, err := near.Read(make([]byte, 1))
+			result <- err
+		}
+		go read()
+		require.NoError(t, near.SetDeadline(time.Now().Add(-time.Second)))
+		var timeout net.Error
+		require.ErrorAs(t, <-result, &timeout)
+		assert.True(t, timeout.Timeout())
+		require.NoError(t, near.SetDeadline(time.Time{}))
+		go read()
+		require.NoError(t, near.Close())
+		assert.ErrorIs(t, <-result, net.ErrClosed)
+		_, err := near.Write([]byte("x"))
+		assert.ErrorIs(t, err, net.ErrClosed)
+	})
+}
+
+func TestStall(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		link.Stall(true)
+		send(t, far, "late")
+		far.Close()
+		silent(t, near)
+		link.Stall(false)
+		assert.Equal(t, "late", receive(t, near, 4))
+		_, err := near.Read(make([]byte, 1))
+		assert.Equal(t, io.EOF, err)
+	})
+}
+
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var link faultnet.Link
+		near, far := worldOf("pipe").connect(t, &link)
+		link.Delay(10*time.Second, 0)
+		start := time.Now()
+		send(t, far, "a")
+		synctest.Wait() // read ahead
+		time.Sleep(4 * time.Second)
+		send(t, far, "b")
+		assert.Equal(t, "a", receive(t, near, 1))
+		assert.Equal(t, 10*time.Second, time.Since(start))
+		assert.Equal(t, "b", receive(t, near, 1))
+		assert.Equal(t, 14*time.Second, time.Since(start))
+
+		link.Delay(10*time.Second, 10*time.Second)
+		for range 20 {
+			start = time.Now()
+			send(t, far, "c")
+			receive(t, near, 1)
+			assert.GreaterOrEqual(t, time.Since(start), 10*time.Second)
+			assert.Less(t, time.Since(start), 20*time.Second)
+		}
+
+		link.Delay(time.Hour, 0)
+		send(t, far, "d")
+		synctest.Wait()
+		link.Delay(0, 0)
+		start = time.Now()
+		send(t, far, "e")
+		assert.Equal(t, "de", receive(t, near, 2), "nothing overtakes")
+		assert.Equal(t, time.Hour, time.Since(start))
+		far.Close()
+		link.Delay(time.Minute, 0)
+		require.NoError(t, near.SetReadDeadline(time.Now().Add(time.Second)))
+		_, err := near.Read(make([]byte, 1))
+		assert.Equal(t, io.EOF, err)
+	})
+}
+
+func TestDelayOverTCP(t *testing.T) {
+	var link faultnet.Link
+	near, far := worldOf("loopback").connect(t, &link)
+	link.Delay(30*time.Millisecond, time.Millisecond)
+	start := time.Now()
+	send(t, far, "a")
+	receive(t, near, 1)
+	assert.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond)
+}
+
+func TestDrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var link faultnet.Link
+		near, far := worldOf("pipe").connect(t, &link)
+		link.Drip(100)
+		send(t, far, strings.Repeat("x", 1000))
+		start := time.Now()
+		receive(t, near, 1000)
+		assert.InDelta(t, 10, time.Since(start).Seconds(), 0.2)
+		link.Drip(1)
+		send(t, far, "abc")
+		start = time.Now()
+		n, err := near.Read(make([]byte, 100))
+		require.NoError(t, err)
+		assert.Equal(t, 1, n)
+		receive(t, near, 2)
+		assert.InDelta(t, 2, time.Since(start).Seconds(), 0.2)
+		link.Drip(0)
+		send(t, far, "quick")
+		start = time.Now()
+		assert.Equal(t, "quick", receive(t, near, 5))
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestCut(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		waiting := make(chan error)
+		go func() {
+			_, err := near.Read(make([]byte, 1))
+			waiting <- err
+		}()
+		link.Cut()
+		assert.ErrorIs(t, <-waiting, syscall.ECONNRESET)
+		_, err := near.Write([]byte("x"))
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+		_, err = far.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+		require.NoError(t, near.Close())
+		_, err = near.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, net.ErrClosed)
+		link.Cut()
+		assert.Equal(t, 1, link.Snapshot().Cuts)
+
+		near, far = w.connect(t, &link)
+		send(t, far, "new")
+		assert.Equal(t, "new", receive(t, near, 3))
+	})
+}
+
+func TestCutAfter(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		before, itsEnd := w.connect(t, &link)
+		send(t, itsEnd, "not counted")
+		receive(t, before, 11)
+		link.CutAfter(5)
+		after, other := w.connect(t, &link)
+		for _, c := range [][2]net.Conn{{before, itsEnd}, {after, other}} {
+			send(t, c[1], "1234567")
+			got, err := io.ReadAll(c[0])
+			assert.Equal(t, "12345", string(got))
+			assert.ErrorIs(t, err, syscall.ECONNRESET)
+		}
+		link.CutAfter(0)
+		near, far := w.connect(t, &link)
+		send(t, far, "x")
+		n, err := near.Read(make([]byte, 10))
+		assert.Zero(t, n)
+		assert.ErrorIs(t, err, syscall.ECONNRESET)
+		assert.Equal(t, 3, link.Snapshot().Cuts)
+		link.CutAfter(-1)
+		near, far = w.connect(t, &link)
+		send(t, far, "whole again")
+		receive(t, near, 11)
+	})
+}
+
+func TestHalfClose(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		send(t, far, "before")
+		assert.Equal(t, "before", receive(t, near, 6))
+		waiting := make(chan error)
+		go func() {
+			_, err := near.Read(make([]byte, 1))
+			waiting <- err
+		}()
+		link.HalfClose()
+		assert.Equal(t, io.EOF, <-waiting)
+		send(t, near, "still here")
+		assert.Equal(t, "still here", receive(t, far, 10))
+		send(t, far, "in vain")
+		_, err := near.Read(make([]byte, 1))
+		assert.Equal(t, io.EOF, err)
+	})
+}
+
+func TestCorrupt(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		near, far := w.connect(t, &link)
+		link.Corrupt(10)
+		sent := bytes.Repeat([]byte{0}, 95)
+		for _, part := range [][]byte{sent[:3], sent[3:40], sent[40:]} { // where it is cut makes no difference
+			send(t, far, string(part))
+			got := []byte(receive(t, near, len(part)))
+			copy(part, got)
+		}
+		flipped := 0
+		for i, b := range sent {
+			flipped += bits.OnesCount8(b)
+			assert.Equal(t, (i+1)%10 == 0, b != 0, "byte %d", i)
+		}
+		assert.Equal(t, 9, flipped)
+		assert.EqualValues(t, 9, link.Snapshot().Flipped)
+		link.Heal()
+		send(t, far, "intact")
+		assert.Equal(t, "intact", receive(t, near, 6))
+	})
+}
+
+func TestHealSwitchesEverythingOff(t *testing.T) {
+	var link faultnet.Link
+	link.BlackHole(true)
+	link.Stall(true)
+	link.Delay(time.Second, time.Second)
+	link.Drip(5)
+	link.CutAfter(7)
+	link.Corrupt(9)
+	link.Refuse(true)
+	assert.Equal(t, faultnet.Snapshot{BlackHoleSent: true, BlackHoleReceived: true, Stall: true, Delay: time.Second, Jitter: time.Second,
+		Drip: 5, CutAfter: 7, Corrupt: 9, Refuse: true}, link.Snapshot())
+	link.Heal()
+	assert.Equal(t, faultnet.Snapshot{CutAfter: -1}, link.Snapshot())
+}
+
+// All methods at once, for the race detector; and nothing may be left.
+func TestFaultsComeAtAnyTime(t *testing.T) {
+	everywhere(t, func(t *testing.T, w world) {
+		var link faultnet.Link
+		for range 8 {
+			near, far := w.connect(t, &link)
+			go io.Copy(far, far) // echoes
+			done := make(chan struct{}, 2)
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for range 50 {
+					if _, err := near.Write([]byte("ping")); err != nil {
+						return
+					}
+				}
+			}()
+			go func() {
+				defer func() { done <- struct{}{} }()
+				io.Copy(io.Discard, near)
+			}()
+			for _, fault := range []func(){
+				func() { link.Delay(time.Millisecond, time.Millisecond) }, func() { link.Drip(1 << 20) }, func() { link.Stall(true) },
+				func() { link.Corrupt(3) }, func() { link.BlackHole(true, faultnet.Sent) }, link.HalfClose, link.Heal,
+				func() { link.CutAfter(100) }, link.Cut, link.Heal,
+			} {
+				fault()
+				link.Snapshot()
+			}
+			<-done
+			<-done
+		}
+	})
+}

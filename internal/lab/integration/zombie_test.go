@@ -1,0 +1,159 @@
+package integration_test
+
+import (
+	"io"
+	"log"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/informer/reflector"
+	"orrery/internal/lab/faultnet"
+	"orrery/restclient"
+)
+
+// overBadLink makes a world whose connections go over a link that can be broken, with the default limits for silence.
+func overBadLink(t *testing.T, over way, link *faultnet.Link) *world {
+	w := newWorld(t, over, func(cfg *restclient.Config) {
+		cfg.Dial = link.Dial(cfg.Dial)
+		cfg.SilenceTimeout = 0
+	})
+	w.settings.IdleTimeout = 0
+	w.set("a", "1")
+	return w
+}
+
+func zombies(w *world) (counts []int) {
+	for _, s := range w.subjects {
+		counts = append(counts, s.Snapshot().Reflector.Zombies)
+	}
+	return counts
+}
+
+// TestAZombieWatchIsReplacedWithinAMinute: the connections go dead without an error, new ones work. Over every transport that is
+// noticed within sixty seconds, counted once for each watch, and what had happened meanwhile arrives, without a new list.
+func TestAZombieWatchIsReplacedWithinAMinute(t *testing.T) {
+	for _, over := range ways {
+		t.Run(over.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var link faultnet.Link
+				w := overBadLink(t, over, &link)
+				w.run()
+				defer func() { assert.NoError(t, w.stop()) }()
+				time.Sleep(6*time.Hour + 20*time.Second) // quiet, and healthy: nothing is counted
+				assert.Equal(t, []int{0, 0, 0}, zombies(w))
+				link.BlackHole(true)
+				w.set("b", "2")
+				synctest.Wait()
+				link.Heal() // what has lost something stays dead
+				require.Positive(t, link.Snapshot().Dead)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				assert.Equal(t, []int{1, 1, 1}, zombies(w))
+				assert.NoError(t, w.judge())
+				for _, s := range w.subjects {
+					assert.Equal(t, 1, s.Snapshot().Reflector.Lists)
+				}
+			})
+		})
+	}
+}
+
+// TestADeadLinkIsNoticedWithinAMinute: nothing passes for ten minutes, on old connections and on new ones. That is noticed within
+// sixty seconds; when the link is well again the informers catch up.
+func TestADeadLinkIsNoticedWithinAMinute(t *testing.T) {
+	for _, over := range ways {
+		t.Run(over.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var link faultnet.Link
+				w := overBadLink(t, over, &link)
+				w.run()
+				defer func() { assert.NoError(t, w.stop()) }()
+				time.Sleep(10*time.Minute + 17*time.Second)
+				link.BlackHole(true)
+				time.Sleep(time.Minute)
+				for _, n := range zombies(w) {
+					assert.Equal(t, 1, n)
+				}
+				w.set("b", "2")
+				time.Sleep(9 * time.Minute)
+				link.Heal()
+				time.Sleep(3 * time.Minute) // a back-off of up to a minute, and requests that were on their way into the hole
+				synctest.Wait()
+				assert.NoError(t, w.judge())
+			})
+		})
+	}
+}
+
+// TestAZombieWatchOverTCP: the same with real sockets, a proxy that passes nothing on any more, and short times.
+func TestAZombieWatchOverTCP(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	for _, over := range ways {
+		t.Run(over.name, func(t *testing.T) {
+			w := newWorld(t, over, nil)
+			server := httptest.NewUnstartedServer(w.apiServer)
+			server.EnableHTTP2 = true
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			scheme := "http://"
+			if over.tls {
+				scheme = "https://"
+				server.StartTLS()
+			} else {
+				server.Start()
+			}
+			defer server.Close()
+			var link faultnet.Link
+			proxy, err := faultnet.NewProxy("127.0.0.1:0", server.Listener.Addr().String(), &link)
+			require.NoError(t, err)
+			defer proxy.Close()
+			w.client, err = restclient.New(restclient.Config{
+				Host: scheme + proxy.Addr().String(), TLS: restclient.TLS{Insecure: over.tls}, WatchTransport: over.watch, QPS: -1,
+				Credentials: &w.token, PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
+			})
+			require.NoError(t, err)
+			defer w.client.Close()
+			w.settings.IdleTimeout = time.Minute
+			if over.watch == restclient.WatchHTTP && !over.tls {
+				w.settings.IdleTimeout = 3 * time.Second // the shortest for which a server can be asked to end a watch in time
+			}
+			w.set("a", "1")
+			w.run()
+			eventually(t, func() bool { return w.judge() == nil && watching(w) })
+			link.BlackHole(true)
+			w.set("b", "2")
+			eventually(t, func() bool { return link.Snapshot().Dead > 0 })
+			link.Heal()
+			eventually(t, func() bool { return w.judge() == nil })
+			counted := 0
+			for _, n := range zombies(w) {
+				counted += n
+			}
+			assert.Positive(t, counted)
+			w.cancel()
+			w.informers.Shutdown()
+		})
+	}
+}
+
+// watching tells whether all informers have their watch open.
+func watching(w *world) bool {
+	for _, s := range w.subjects {
+		if s.Snapshot().Reflector.Phase != reflector.PhaseWatching {
+			return false
+		}
+	}
+	return true
+}
+
+// eventually polls until something holds; the limit is reached by a failure only.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	require.Eventually(t, holds, 2*time.Minute, 5*time.Millisecond)
+}

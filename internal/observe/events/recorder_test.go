@@ -1,0 +1,299 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/events"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+func TestAnEventSaysWhatHappenedToWhom(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.note("blue", "NamespaceDeleted", "Emptied.")
+		stored := s.events("default")
+		require.Len(t, stored, 1)
+		e := stored[0]
+		now := api.NewTime(time.Now().UTC())
+		assert.True(t, strings.HasPrefix(e.Name, "blue."), e.Name)
+		assert.Equal(t, about("blue"), e.InvolvedObject)
+		assert.Equal(t, api.EventSource{Component: "test", Host: "host-1"}, e.Source)
+		assert.Equal(t, []any{api.EventNormal, "NamespaceDeleted", "Emptied.", 1, "test", "host-1"},
+			[]any{e.Type, e.Reason, e.Message, e.Count, e.ReportingController, e.ReportingInstance})
+		assert.True(t, e.FirstTimestamp.Equal(now.Time) && e.LastTimestamp.Equal(now.Time) && e.EventTime.IsZero())
+
+		lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: "kube-system", Name: "orrery"}
+		s.recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", "a became leader")
+		assert.Len(t, s.events("kube-system"), 1, "an Event stands in the namespace of its object")
+	})
+}
+
+func TestWhatHappensAgainIsCounted(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		for range 5 {
+			s.note("blue", "Blocked", "by a finalizer")
+			time.Sleep(time.Minute)
+		}
+		s.note("red", "Blocked", "by a finalizer")
+		stored := s.events("default")
+		require.Len(t, stored, 2)
+		assert.Equal(t, 5, stored[0].Count)
+		assert.Equal(t, 4*time.Minute, stored[0].LastTimestamp.Sub(stored[0].FirstTimestamp.Time))
+		assert.Equal(t, 1, stored[1].Count)
+		assert.Equal(t, []int{2, 4}, []int{s.requests("POST"), s.requests("PATCH")})
+		assert.Equal(t, events.Snapshot{Created: 2, Counted: 4, Dropped: none()}, s.recorder.Snapshot())
+	})
+}
+
+func none() map[events.Drop]int64 {
+	return map[events.Drop]int64{events.DropQueueFull: 0, events.DropLimited: 0, events.DropForbidden: 0,
+		events.DropRefused: 0, events.DropGivenUp: 0, events.DropStopped: 0}
+}
+
+// The server forgets Events after an hour. What is counted then is created anew, and says how often it has happened.
+func TestAnEventThatIsGoneIsCreatedAnew(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.note("blue", "Blocked", "by a finalizer")
+		stored := s.events("default")
+		require.NoError(t, restclient.Typed[*api.Event](s.client, api.EventsResource, "default").
+			Delete(context.Background(), stored[0].Name, api.DeleteOptions{}))
+		s.note("blue", "Blocked", "by a finalizer")
+		again := s.events("default")
+		require.Len(t, again, 1)
+		assert.Equal(t, 2, again[0].Count)
+		assert.Equal(t, stored[0].FirstTimestamp.Unix(), again[0].FirstTimestamp.Unix())
+		s.note("blue", "Blocked", "by a finalizer")
+		assert.Equal(t, 3, s.events("default")[0].Count)
+	})
+}
+
+func TestSimilarEventsAreCombined(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		for i := range 15 {
+			s.note("blue", "Blocked", fmt.Sprintf("attempt %d", i))
+			time.Sleep(time.Second)
+		}
+		stored := s.events("default")
+		require.Len(t, stored, 10, "nine of their own, and one for all others")
+		last := stored[9]
+		assert.Equal(t, "(combined from similar events): attempt 14", last.Message)
+		assert.Equal(t, 6, last.Count)
+
+		time.Sleep(10*time.Minute + time.Second)
+		s.note("blue", "Blocked", "attempt 15")
+		stored = s.events("default")
+		require.Len(t, stored, 11)
+		assert.Equal(t, "attempt 15", stored[10].Message, "after ten minutes similar ones are news again")
+	})
+}
+
+func TestAnObjectCannotBeTheSubjectOfAFlood(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		for i := range 100 {
+			s.note("blue", fmt.Sprintf("Reason%d", i), "something")
+		}
+		s.note("red", "Other", "something")
+		assert.Len(t, s.events("default"), 26)
+		assert.EqualValues(t, 75, s.recorder.Snapshot().Dropped[events.DropLimited])
+		time.Sleep(5 * time.Minute)
+		s.note("blue", "Later", "something")
+		s.note("blue", "TooMany", "something")
+		assert.Len(t, s.events("default"), 27, "one in five minutes")
+	})
+}
+
+// Who has not been given the right does without, and asks again after a while.
+func TestForbiddenEventsAreLeft(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		heal := s.fault("forbid:verb=create|patch,resource=events")
+		for i := range 50 {
+			s.note(fmt.Sprintf("ns-%d", i), "NamespaceDeleted", "Emptied.")
+		}
+		assert.Equal(t, 1, s.requests("POST"))
+		assert.Equal(t, 1, strings.Count(strings.Join(s.hooks(), "\n"), "muted default 10m0s"))
+		heal()
+		s.note("blue", "NamespaceDeleted", "Emptied.")
+		assert.Equal(t, 1, s.requests("POST"), "nothing is asked for ten minutes")
+		time.Sleep(10 * time.Minute)
+		s.note("red", "NamespaceDeleted", "Emptied.")
+		assert.Len(t, s.events("default"), 1)
+		assert.EqualValues(t, 51, s.recorder.Snapshot().Dropped[events.DropForbidden])
+	})
+}
+
+// Who may create and not change gets the first of each.
+func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.fault("forbid:verb=patch,resource=events")
+		for range 3 {
+			s.note("blue", "Blocked", "by a finalizer")
+		}
+		s.note("red", "Blocked", "by a finalizer")
+		assert.Len(t, s.events("default"), 2)
+		assert.Equal(t, 1, s.requests("PATCH"))
+	})
+}
+
+// A namespace that is being deleted takes no Events. That says nothing of other ones, nor of later.
+func TestTerminatingNamespacesTakeNone(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		namespaces := restclient.Typed[*api.Namespace](s.client, api.NamespacesResource, "")
+		_, err := namespaces.Create(context.Background(), &api.Namespace{ObjectMeta: api.ObjectMeta{Name: "going"}}, api.UpdateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, namespaces.Delete(context.Background(), "going", api.DeleteOptions{}))
+		for range 2 {
+			s.recorder.Event(context.Background(), api.ObjectReference{Kind: "Pod", Namespace: "going", Name: "p"}, api.EventNormal, "R", "m")
+		}
+		assert.Equal(t, []string{"dropped m: refused", "dropped m: refused"}, s.hooks())
+	})
+}
+
+// A server that cannot be reached is tried twelve times, about ten seconds apart. What comes meanwhile waits.
+func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.link.Refuse(true)
+		s.note("blue", "R", "first")
+		s.note("red", "R", "second")
+		time.Sleep(time.Minute)
+		s.link.Refuse(false)
+		time.Sleep(10 * time.Second)
+		stored := s.events("default")
+		require.Len(t, stored, 2)
+		assert.Equal(t, time.Minute, time.Since(stored[0].LastTimestamp.Time).Truncate(time.Minute), "it says when it happened, not when it was sent")
+		told := s.hooks()
+		assert.Equal(t, []string{"recorded first", "recorded second"}, told[len(told)-2:])
+
+		s.link.Refuse(true)
+		s.link.CloseConnections()
+		s.note("green", "R", "third")
+		time.Sleep(2 * time.Minute)
+		told = s.hooks()
+		assert.Equal(t, "dropped third: given up", told[len(told)-1])
+		assert.Len(t, told, 12)
+	})
+}
+
+// Whoever notes something never waits, whatever the server does.
+func TestNotesBeyondTheQueueAreDropped(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.link.Refuse(true)
+		began := time.Now()
+		for i := range 1500 {
+			s.note(fmt.Sprintf("ns-%d", i), "R", "m")
+		}
+		assert.Zero(t, time.Since(began))
+		synctest.Wait()
+		snapshot := s.recorder.Snapshot()
+		assert.EqualValues(t, 1500, snapshot.Dropped[events.DropQueueFull]+int64(snapshot.Waiting)+1, "one is in hand")
+		assert.GreaterOrEqual(t, snapshot.Waiting, 999)
+		began = time.Now()
+		s.recorder.Stop(2 * time.Second)
+		assert.Equal(t, 2*time.Second, time.Since(began), "the end does not wait for the server")
+		s.note("late", "R", "m")
+		snapshot = s.recorder.Snapshot()
+		assert.Zero(t, snapshot.Waiting)
+		assert.EqualValues(t, 1501, snapshot.Dropped[events.DropQueueFull]+snapshot.Dropped[events.DropStopped])
+	})
+}
+
+func TestStopSendsWhatWaits(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.fault("delay:by=10ms,resource=events")
+		for i := range 20 {
+			s.note(fmt.Sprintf("ns-%d", i), "R", "m")
+		}
+		began := time.Now()
+		s.recorder.Stop(2 * time.Second)
+		assert.Less(t, time.Since(began), time.Second)
+		assert.Len(t, s.events("default"), 20)
+	})
+}
+
+// A server that takes a request and does not answer is given up after a while like one that cannot be reached.
+func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		heal := s.fault("delay:by=10m,resource=events,verb=create")
+		s.note("blue", "R", "m")
+		time.Sleep(20 * time.Second)
+		heal()
+		time.Sleep(30 * time.Second)
+		assert.Len(t, s.events("default"), 1)
+	})
+}
+
+// A hook that panics costs its Event at most, neither the recorder nor the process.
+func TestAHookThatPanicsDoesNotEndTheRecorder(t *testing.T) {
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+	var told atomic.Int32
+	defer wait.PanicHandlers.Replace(func(context.Context, *wait.Panic) { told.Add(1) })()
+	inBubble(t, func(s *stage) {
+		recorder := events.Start(events.Config{Client: s.client, Component: "test", Trace: &events.Trace{
+			Recorded: func(context.Context, *api.Event) { panic("a fault") },
+		}})
+		for _, name := range []string{"blue", "red"} {
+			recorder.Event(context.Background(), about(name), api.EventNormal, "NamespaceDeleted", "Emptied.")
+			synctest.Wait()
+		}
+		recorder.Event(context.Background(), about("green"), api.EventNormal, "NamespaceDeleted", "Emptied.")
+		recorder.Stop(time.Minute)
+		assert.Len(t, s.events("default"), 3)
+		assert.Equal(t, int32(3), told.Load())
+	})
+}
+
+func TestLongNamesAndMessagesAreCut(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.note(strings.Repeat("n", 253), "R", strings.Repeat("é", 1000))
+		stored := s.events("default")
+		require.Len(t, stored, 1)
+		assert.LessOrEqual(t, len(stored[0].Name), 253)
+		assert.LessOrEqual(t, len(stored[0].Message), 1024)
+		assert.True(t, strings.HasSuffix(stored[0].Message, "é..."))
+	})
+}
+
+// Two that happen in one tick of the clock are two all the same.
+func TestNamesAreUnique(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		for i := range 5 {
+			s.note("blue", fmt.Sprintf("R%d", i), "m")
+		}
+		assert.Len(t, s.events("default"), 5)
+	})
+}
+
+// The requests of an Event are made on behalf of whoever noted it, also when that has ended.
+func TestRequestsKeepTheirOrigin(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var origins []string
+		client := s.link.Client(func(c *restclient.Config) {
+			c.Credentials = bearer(s.server.Token())
+			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) { origins = append(origins, i.Origin) }}
+		})
+		recorder := events.Start(events.Config{Client: client, Component: "test"})
+		ctx, cancel := context.WithCancel(restclient.WithOrigin(context.Background(), "pass-1"))
+		cancel()
+		recorder.Event(ctx, about("blue"), api.EventNormal, "R", "m")
+		recorder.Stop(time.Minute)
+		assert.Equal(t, []string{"pass-1"}, origins)
+	})
+}
+
+func TestWireFormat(t *testing.T) {
+	at := api.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC))
+	text, err := json.Marshal(&api.Event{Type: api.EventNormal, FirstTimestamp: at, Count: 1})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata":{},"involvedObject":{},"type":"Normal","firstTimestamp":"2026-01-02T03:04:05Z","count":1,
+		"eventTime":null,"reportingComponent":"","reportingInstance":""}`, string(text))
+}

@@ -1,0 +1,245 @@
+package logs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/leaderelection"
+	"orrery/internal/observe/events"
+	"orrery/internal/observe/logs"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// canary is a secret. No line may have it.
+const canary = "canary-0123456789-abcdef"
+
+// secretive are errors in which other packages quote what they choke on, in the ways in which secrets are quoted.
+func secretive() []error {
+	texts := []string{
+		"header Authorization: Bearer " + canary + " is malformed",
+		"Proxy-Authorization: basic " + canary,
+		`parse "https://joe:` + canary + `@server:6443": invalid port`,
+		"GET https://" + canary + "@server/api failed",
+		"https://server/cb?access_token=" + canary + "&x=1",
+		"password=" + canary,
+		`{"error":"secret=` + canary + `"}`,
+	}
+	all := []error{nil, io.EOF, nsctl.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
+		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
+		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
+			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})}
+	for _, text := range texts {
+		err := errors.New(text)
+		all = append(all, err, fmt.Errorf("wrapped: %w", err), &reflector.StoreError{Err: err},
+			&restclient.TransportError{Verb: "GET", URL: "https://server", Err: err})
+	}
+	return all
+}
+
+// adapters calls all methods of a logger that are adapters, and returns those that are sets of hooks. The others have written
+// their lines then.
+func adapters(l *logs.Logger) (hooks []reflect.Value) {
+	ofLines := map[string]bool{"Info": true, "Warn": true, "Error": true, "Stop": true, "Dropped": true, "Hide": true}
+	logger := reflect.ValueOf(l)
+	for i := range logger.NumMethod() {
+		if ofLines[logger.Type().Method(i).Name] {
+			continue
+		}
+		callAll(logger.Method(i), nil, func(results []reflect.Value) {
+			if len(results) == 1 && results[0].Kind() == reflect.Pointer {
+				hooks = append(hooks, results[0].Elem())
+			}
+		})
+	}
+	return hooks
+}
+
+// values are arguments for hooks: a few of each type, with secrets wherever that type may have one that is not meant to be
+// shown.
+func values(t reflect.Type) []reflect.Value {
+	var all []any
+	switch t {
+	case reflect.TypeFor[error]():
+		var out []reflect.Value
+		for _, err := range secretive() {
+			value := reflect.New(t).Elem()
+			if err != nil {
+				value.Set(reflect.ValueOf(err))
+			}
+			out = append(out, value)
+		}
+		return out
+	case reflect.TypeFor[context.Context]():
+		return []reflect.Value{reflect.ValueOf(restclient.WithOrigin(context.Background(), "pass-1"))}
+	case reflect.TypeFor[any]():
+		return []reflect.Value{reflect.ValueOf("panicked over password=" + canary)}
+	case reflect.TypeFor[bool]():
+		all = []any{true, false}
+	case reflect.TypeFor[kubeconfig.Change]():
+		all = []any{kubeconfig.Change{Kind: kubeconfig.CredentialsRenewed, Text: "t"}}
+	case reflect.TypeFor[leaderelection.Term]():
+		all = []any{leaderelection.Term{Identity: "a", Predecessor: "b"}}
+	case reflect.TypeFor[time.Duration]():
+		all = []any{2 * time.Second}
+	case reflect.TypeFor[string]():
+		all = []any{"blue", reflector.ZombieByPing}
+	case reflect.TypeFor[events.Drop]():
+		all = []any{events.DropLimited}
+	case reflect.TypeFor[*api.Namespace]():
+		all = []any{namespace("blue"), namespace("blue")}
+	case reflect.TypeFor[[]api.NamespaceCondition]():
+		all = []any{[]api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
+	case reflect.TypeFor[*api.Event]():
+		all = []any{&api.Event{Reason: "R", Message: canary}}
+	case reflect.TypeFor[restclient.RequestResult]():
+		for _, err := range secretive() {
+			all = append(all, restclient.RequestResult{Err: err})
+		}
+	case reflect.TypeFor[restclient.Warning]():
+		all = []any{restclient.Warning{Code: 299, Agent: canary, Text: "w"}, restclient.Warning{Text: "own"}}
+	case reflect.TypeFor[reflector.WatchInfo]():
+		for _, err := range secretive() {
+			all = append(all, reflector.WatchInfo{Err: err})
+		}
+	case reflect.TypeFor[*informer.MutationError]():
+		all = []any{&informer.MutationError{Key: "k", Differences: []informer.Difference{{Path: "data.password", Was: canary, Is: canary}}}}
+	case reflect.TypeFor[*informer.ProcessError]():
+		all = []any{&informer.ProcessError{Key: "k", Err: secretive()[6]}}
+	case reflect.TypeFor[*reflector.StoreError]():
+		all = []any{&reflector.StoreError{Err: secretive()[6]}}
+	case reflect.TypeFor[*nsctl.PanicError]():
+		all = []any{&nsctl.PanicError{Value: secretive()[6], Stack: []byte("goroutine 1")}}
+	case reflect.TypeFor[apiserver.RequestInfo]():
+		all = []any{apiserver.RequestInfo{Method: "GET", URI: "/api?token=" + canary, UserAgent: "curl"}}
+	case reflect.TypeFor[[]byte]():
+		all = []any{[]byte("goroutine 1")}
+	}
+	var out []reflect.Value
+	for _, value := range all {
+		out = append(out, reflect.ValueOf(value))
+	}
+	if out == nil { // whatever it is, it holds nothing that could be secret
+		switch value := reflect.New(t).Elem(); t.Kind() {
+		case reflect.Int, reflect.Int64:
+			out = append(out, value, reflect.ValueOf(1).Convert(t))
+		default:
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// callAll calls a hook with every combination of arguments.
+func callAll(hook reflect.Value, args []reflect.Value, done func(results []reflect.Value)) {
+	if len(args) == hook.Type().NumIn() {
+		done(hook.Call(args))
+		return
+	}
+	for _, value := range values(hook.Type().In(len(args))) {
+		callAll(hook, append(args[:len(args):len(args)], value), done)
+	}
+}
+
+// Every log statement of this package is reached with secrets in what it is given, and none shows them. A statement that is
+// added and not reached by this fails it.
+func TestNoStatementShowsASecret(t *testing.T) {
+	for _, format := range []logs.Format{logs.JSON, logs.Text} {
+		var out bytes.Buffer
+		logger := logs.New(logs.Config{Writer: &out, Format: format, Verbosity: 9})
+		for _, hooks := range adapters(logger) {
+			for i := range 2 * hooks.NumField() { // twice: some have more to tell when others were called before
+				if hook := hooks.Field(i % hooks.NumField()); !hook.IsNil() {
+					callAll(hook, nil, func([]reflect.Value) {})
+				}
+			}
+		}
+		text := out.String()
+		require.NotEmpty(t, text)
+		for line := range strings.Lines(text) {
+			require.NotContains(t, line, canary, format)
+		}
+		for _, s := range statements(t, ".") {
+			if s.message == lostMessage {
+				continue // it has a number and nothing else; TestAFullDiskLosesLinesAndSaysSoAfterwards reaches it
+			}
+			assert.Contains(t, text, s.message, "%s: no test reaches this statement", s.file)
+		}
+	}
+}
+
+// A secret that is known is found wherever it got into a line from.
+func TestKnownSecretsAreHidden(t *testing.T) {
+	for _, format := range []logs.Format{logs.JSON, logs.Text} {
+		var out bytes.Buffer
+		logger := logs.New(logs.Config{Writer: &out, Format: format})
+		logger.Hide("")
+		logger.Hide("short") // would be found in every other word
+		for i := range 40 {
+			logger.Hide(fmt.Sprintf("%s-%d", canary, i))
+			logger.Hide(canary)
+		}
+		logger.Info().Str("version", "v1-"+canary).Str("short", "shortage").Msg("something")
+		assert.NotContains(t, out.String(), canary, format)
+		assert.Contains(t, out.String(), "v1-[redacted]")
+		assert.Contains(t, out.String(), "shortage")
+	}
+}
+
+// What is a secret here is a word of the program there, or a number: lines stay what they are, and what varies in them is
+// looked through.
+func TestHidingLeavesTheProgramsOwnWords(t *testing.T) {
+	words := []string{"message", "namespace", "finalized", "warning", "took_s", "123456", `quo"ted\canary` + "\n", "<&>häh?"}
+	told := lines(t, 0, func(l *logs.Logger) {
+		for _, word := range words {
+			l.Hide(word)
+		}
+		line := l.Warn().Str("namespace", "blue").Int("took_s", 123456789)
+		for _, word := range words {
+			line = line.Str("of "+word, "a "+word+".")
+		}
+		line.Err(errors.New("it says namespace")).Bytes("stack", []byte("warning \" 123456")).Msg("namespace finalized")
+	})
+	want := map[string]any{"level": "warn", "message": "namespace finalized", "namespace": "blue", "took_s": 123456789.0,
+		"error": "it says [redacted]", "stack": "[redacted] \" [redacted]"}
+	for _, word := range words {
+		want["of "+word] = "a [redacted]."
+	}
+	assert.Equal(t, []map[string]any{want}, told)
+
+	var out bytes.Buffer
+	text := logs.New(logs.Config{Writer: &out})
+	for _, word := range words {
+		text.Hide(word)
+	}
+	text.Warn().Str("namespace", "blue").Str("detail", `quo"ted\canary`+"\n").Msg("namespace finalized")
+	assert.Regexp(t, `^\S+ WARN  namespace finalized namespace=blue detail=\[redacted\]\n$`, out.String())
+}
+
+// A line remains one that a machine can read, whatever is taken out of it.
+func TestRedactionLeavesWholeLines(t *testing.T) {
+	for _, err := range secretive() {
+		if err == nil {
+			continue
+		}
+		told := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(fmt.Errorf("%w \"quoted\\\" and more", err)).Msg("something") })
+		require.Len(t, told, 1)
+	}
+	told := lines(t, 0, func(l *logs.Logger) { l.Warn().Err(nil).Msg("something") })
+	assert.NotContains(t, told[0], "error")
+}

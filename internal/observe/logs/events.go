@@ -1,0 +1,39 @@
+package logs
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"orrery/internal/observe/events"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Events returns hooks that tell what becomes of the Events that are recorded.
+func (l *Logger) Events() *events.Trace {
+	return &events.Trace{
+		Recorded: func(ctx context.Context, event *api.Event) {
+			l.event(ctx, verbosityRequests, event).Int("count", event.Count).Msg("event recorded")
+		},
+		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
+			if why == events.DropForbidden {
+				return // told once, below
+			}
+			l.event(ctx, verbosityPasses, event).Str("why", string(why)).AnErr("error", err).Msg("event dropped")
+		},
+		Muted: func(ctx context.Context, namespace string, err error, pause time.Duration) {
+			origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, going on without them")
+		},
+		Retry: func(ctx context.Context, event *api.Event, err error, pause time.Duration) {
+			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("event is going to be sent again")
+		},
+	}
+}
+
+// event starts a line about an Event.
+func (l *Logger) event(ctx context.Context, verbosity int, event *api.Event) *zerolog.Event {
+	return origin(restclient.OriginOf(ctx), l.at(verbosity)).Str("kind", event.InvolvedObject.Kind).
+		Str("name", event.InvolvedObject.Name).Str("reason", event.Reason)
+}

@@ -1,0 +1,346 @@
+package logs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/observe/logs"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// lines runs something with a logger in JSON format and returns what it wrote, without times.
+func lines(t *testing.T, verbosity int, run func(*logs.Logger)) []map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	run(logs.New(logs.Config{Writer: &out, Format: logs.JSON, Verbosity: verbosity}))
+	var all []map[string]any
+	decoder := json.NewDecoder(&out)
+	for {
+		var line map[string]any
+		err := decoder.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		require.NotEmpty(t, line["time"])
+		delete(line, "time")
+		all = append(all, line)
+	}
+}
+
+func messages(lines []map[string]any) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, line["message"].(string))
+	}
+	return out
+}
+
+func namespace(name string) *api.Namespace {
+	return &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name, UID: "1"}}
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, name := range []string{"text", "json"} {
+		format, err := logs.ParseFormat(name)
+		require.NoError(t, err)
+		assert.Equal(t, logs.Format(name), format)
+	}
+	format, err := logs.ParseFormat("console")
+	require.NoError(t, err)
+	assert.Equal(t, logs.Text, format, "as others call it")
+	_, err = logs.ParseFormat("")
+	assert.ErrorContains(t, err, "use text or json")
+}
+
+func TestTextIsOnePlainLine(t *testing.T) {
+	var out bytes.Buffer
+	logger := logs.New(logs.Config{Writer: &out})
+	logger.Info().Str("namespace", "a").Msg("namespace finalized")
+	line := out.String()
+	assert.True(t, strings.HasSuffix(line, "INFO  namespace finalized namespace=a\n"), line)
+	assert.NotContains(t, line, "\x1b", "no colours unless asked for")
+	out.Reset()
+	logs.New(logs.Config{Writer: &out, Color: true}).Info().Str("namespace", "a").Msg("x")
+	assert.Contains(t, out.String(), "\x1b")
+}
+
+func TestTheStoryOfADeletion(t *testing.T) {
+	story := func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 5*time.Second)
+		trace.Enqueued(namespace("a"), 5*time.Second)
+		trace.PassStarted("a")
+		trace.Discovered("a", 30, nil)
+		trace.TypeDeleted("a", api.PodsResource, 2, nil)
+		trace.TypeDeleted("a", api.PodsResource, 0, nil)
+		trace.TypeDeleted("a", api.PodsResource, 0, errors.New("refused"))
+		trace.ConditionsUpdated("a", []api.NamespaceCondition{
+			{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+			{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
+		})
+		trace.PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+		trace.Conflict("a", errors.New("modified"))
+		trace.ConditionsFailed("a", errors.New("forbidden"))
+		trace.PassDone("a", time.Second, 3, errors.New("refused"))
+		trace.Discovered("a", 30, errors.New("a group is down"))
+		trace.Finalized("a", errors.New("refused"))
+		trace.Finalized("a", nil)
+		trace.PassDone("a", time.Second, 0, nil)
+		trace.Enqueued(namespace("a"), 5*time.Second)
+	}
+	assert.Equal(t, []string{
+		"namespace is being deleted",
+		"condition holds",
+		"content remains and needs time",
+		"cannot report conditions",
+		"pass failed, it is going to be repeated",
+		"namespace finalized",
+	}, messages(lines(t, 0, story)))
+
+	quiet := lines(t, 0, story)
+	assert.Equal(t, map[string]any{"level": "info", "message": "content remains and needs time", "namespace": "a",
+		"took_s": 1.0, "estimate_s": 30.0, "next_look_in_s": 16.0}, quiet[2])
+	assert.Equal(t, map[string]any{"level": "info", "message": "condition holds", "namespace": "a",
+		"condition": "NamespaceContentRemaining", "reason": "SomeResourcesRemain", "detail": "pods"}, quiet[1])
+	assert.Equal(t, "warn", quiet[4]["level"])
+	assert.Equal(t, 3.0, quiet[4]["failures"])
+	assert.Len(t, lines(t, 1, story), 16)
+	assert.Len(t, lines(t, 3, story), 17)
+}
+
+// The event of the last report arrives when the namespace has gone, and a namespace that somebody else holds is looked at
+// for ever. Neither is another deletion; a new namespace of the old name is.
+func TestTheBeginningIsToldOnce(t *testing.T) {
+	begun := func(uids ...string) int {
+		told := lines(t, 0, func(l *logs.Logger) {
+			trace := l.Namespaces()
+			for _, uid := range uids {
+				ns := namespace("a")
+				ns.UID = uid
+				trace.Enqueued(ns, 0)
+				trace.PassDone("a", 0, 0, nil)
+			}
+		})
+		return len(told)
+	}
+	assert.Equal(t, 1, begun("1", "1", "1"))
+	assert.Equal(t, 2, begun("1", "1", "2", "2"))
+}
+
+func TestTheSameNewsIsToldOnceAMinute(t *testing.T) {
+	remaining, failed := &nsctl.ResourcesRemainingError{Estimate: 15}, errors.New("refused")
+	synctest.Test(t, func(t *testing.T) {
+		told := messages(lines(t, 0, func(l *logs.Logger) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			trace.Enqueued(namespace("b"), 0)
+			for range 5 * 60 / 8 {
+				trace.PassDone("a", 0, 0, remaining)
+				time.Sleep(8 * time.Second)
+			}
+			trace.PassDone("b", 0, 1, failed)
+			trace.PassDone("b", 0, 2, failed)
+			trace.PassDone("b", 0, 2, errors.New("refused in another way"))
+			trace.PassDone("b", 0, 3, failed)
+			trace.PassDone("b", 0, 0, nil)
+			trace.PassDone("b", 0, 1, failed)
+		}))
+		assert.Equal(t, 5, count(told, "content remains and needs time"))
+		assert.Equal(t, 4, count(told, "pass failed, it is going to be repeated"))
+	})
+}
+
+func count(lines []string, wanted string) int {
+	n := 0
+	for _, line := range lines {
+		if line == wanted {
+			n++
+		}
+	}
+	return n
+}
+
+// What is remembered of namespaces that have gone does not grow with their number.
+func TestManyDeletionsAreNotRemembered(t *testing.T) {
+	var out bytes.Buffer
+	trace := logs.New(logs.Config{Writer: &out}).Namespaces()
+	deletion := func(i int) {
+		name := fmt.Sprintf("ns-%d", i)
+		trace.Enqueued(namespace(name), 0)
+		trace.PassDone(name, 0, 0, nil)
+	}
+	for i := range 5000 {
+		deletion(i)
+	}
+	out.Reset()
+	deletion(0)
+	assert.Contains(t, out.String(), "namespace is being deleted", "it was forgotten long ago")
+	out.Reset()
+	deletion(4999)
+	assert.Empty(t, out.String(), "this one just now")
+}
+
+func TestPassCutShortAndVanishedNamespace(t *testing.T) {
+	told := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		trace.PassDone("a", time.Second, 1, nsctl.ErrCutShort)
+		trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
+	})
+	assert.Equal(t, []string{"namespace is being deleted", "pass cut short, the next run begins it again"}, messages(told))
+}
+
+func TestExpiredPositionsAreOrdinary(t *testing.T) {
+	expired := api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired, Message: "too old resource version"})
+	story := func(l *logs.Logger) { l.Reflector("namespaces").BackOff(time.Second, expired) }
+	assert.Empty(t, lines(t, 0, story))
+	assert.Len(t, lines(t, 1, story), 1)
+}
+
+// That versions went back is for whoever restored the cluster to know: other programs may have to be started again.
+func TestAServerThatIsBehindIsNotOrdinary(t *testing.T) {
+	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Message: "Too large resource version: 9, current: 2",
+		Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})
+	told := lines(t, 0, func(l *logs.Logger) { l.Reflector("namespaces").Expired("9", behind) })
+	assert.Equal(t, []string{"the server is behind what was seen of it, as after a restore from a backup; listing again"}, messages(told))
+}
+
+func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
+	var out bytes.Buffer
+	logs.New(logs.Config{Writer: &out}).Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+	})
+	assert.Contains(t, out.String(), "INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=SomeResourcesRemain detail=pods\n")
+	out.Reset()
+	logs.New(logs.Config{Writer: &out}).Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, errors.New("no"))
+	assert.Contains(t, out.String(), "namespace=a error=no failures=2 took_s=0.028\n")
+}
+
+func TestDryRunTellsWhatItWouldDelete(t *testing.T) {
+	told := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.WouldDelete("a", api.PodsResource, 0, nil)
+		trace.WouldDelete("a", api.PodsResource, 4, nil)
+		trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
+	})
+	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(told))
+	assert.Equal(t, 4.0, told[0]["items"])
+	assert.Equal(t, "pods", told[0]["resource"], "as kubectl calls it, not as the conditions do")
+}
+
+func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
+	story := func(l *logs.Logger) {
+		trace := l.Requests()
+		info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
+		trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
+		trace.RequestDone(info, restclient.RequestResult{Err: errors.New("gone")})
+		trace.Retry(info, time.Second, errors.New("429"))
+		trace.Throttled(info, time.Millisecond)
+		trace.Throttled(info, 2*time.Second)
+		for range 3 {
+			trace.Warning(restclient.Warning{Code: 299, Text: "v1 Endpoints is deprecated", Origin: "pass-1"})
+		}
+		trace.Warning(restclient.Warning{Text: "the certificate is not verified"})
+	}
+	assert.Equal(t, []string{
+		"request waited for the client's own rate limit, see --kube-api-qps",
+		"the connection is not safe",
+	}, messages(lines(t, 0, story)))
+	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
+	assert.Equal(t, "pass-1", lines(t, 1, story)[2]["reconcile_id"], "it belongs to the pass in which it came")
+	assert.Len(t, lines(t, 1, story), 4)
+	assert.Len(t, lines(t, 2, story), 6)
+}
+
+// A watch that cannot be opened is visible without -v: when that begins, once a minute while it lasts, and when it is over.
+func TestAnOutageIsToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := errors.New("the server cannot be reached")
+		story := func(l *logs.Logger) {
+			list := l.Reflector("namespaces")
+			list.WatchStarted(api.ListOptions{})
+			for range 10 {
+				for range 12 {
+					list.BackOff(5*time.Second, refused)
+					time.Sleep(5 * time.Second)
+				}
+			}
+			list.BackOff(5*time.Second, errors.New("no file descriptor is left"))
+			list.WatchStarted(api.ListOptions{})
+			list.WatchStarted(api.ListOptions{})
+			list.BackOff(5*time.Second, refused)
+		}
+		told := lines(t, 0, story)
+		require.Len(t, told, 13)
+		assert.Equal(t, []string{"list-watch works again", "list-watch failed, it is going to be repeated"}, messages(told)[11:])
+		assert.EqualValues(t, 121, told[11]["attempts"])
+		assert.EqualValues(t, 600, told[11]["after_s"])
+		assert.Len(t, lines(t, 1, story), 10*12+3)
+	})
+}
+
+func TestInformersTellOfTrouble(t *testing.T) {
+	const secret = "the-content-of-an-object"
+	story := func(l *logs.Logger) {
+		trace := l.Informer()
+		handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
+		trace.Synced("pods")
+		trace.HandlerLagging(handler, 1024)
+		trace.HandlerPanicked(handler, informer.EventUpdate, "a/b", secret)
+		trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+		trace.Mutated("pods", &informer.MutationError{Key: "a/b", Differences: []informer.Difference{{Path: "data.x", Was: secret, Is: secret}}})
+		trace.Distributed(informer.EventAdd, "a/b", 1)
+		list := l.Reflector("pods")
+		list.Listed(reflector.ListInfo{Items: 3})
+		list.StreamingListAbandoned(errors.New("refused"))
+		list.WatchStarted(api.ListOptions{ResourceVersion: "7"})
+		list.WatchEnded(reflector.WatchInfo{Err: io.EOF})
+		list.WatchEnded(reflector.WatchInfo{Err: errors.New("reset")})
+		list.BackOff(time.Second, errors.New("unreachable"))
+		list.Expired("7", errors.New("too old"))
+		list.IdleTimeout(time.Minute)
+		list.Zombie(time.Minute, reflector.ZombieByIdle)
+		list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
+	}
+	assert.Equal(t, []string{
+		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
+		"somebody changed a shared object", "list-watch failed, it is going to be repeated",
+		"the connection of a watch was dead, a new one is opened", "event could not be queued",
+	}, messages(lines(t, 0, story)))
+	all := lines(t, 3, story)
+	assert.Len(t, all, 16)
+	text, err := json.Marshal(all)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
+}
+
+func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
+	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q"))
+	story := func(l *logs.Logger) {
+		trace := l.Queue("q")
+		event := queue.Event[string]{Key: "a"}
+		trace.Added(event)
+		trace.Delayed(event, time.Second)
+		trace.Retried("a", 2, time.Second)
+		trace.Got(event, time.Second)
+		trace.Done(event, time.Second)
+	}
+	assert.Equal(t, []string{"retry planned"}, messages(lines(t, 1, story)))
+	assert.Equal(t, []string{"queued", "delayed", "retry planned", "taken by a worker", "done"}, messages(lines(t, 3, story)))
+}

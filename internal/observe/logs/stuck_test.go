@@ -1,0 +1,48 @@
+package logs_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/internal/observe/logs"
+	"orrery/restclient/api"
+)
+
+// A handler hangs for an hour. The log says which, over what, for how long and how far behind it is, a few times.
+func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := lines(t, 0, func(l *logs.Logger) {
+			release := make(chan struct{})
+			source := informertest.NewNamespaceSource()
+			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{Name: "namespaces", Trace: l.Informer()})
+			_, err := inf.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.Namespace]{
+				AddFunc: func(*api.Namespace, bool) { <-release },
+			}, informer.HandlerOptions{Name: "hangs"})
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan struct{})
+			go func() { defer close(done); _ = inf.Run(ctx) }()
+			for _, name := range []string{"a", "b", "c"} {
+				synctest.Wait()
+				source.Add(informertest.Namespace(name))
+			}
+			time.Sleep(time.Hour)
+			close(release)
+			cancel()
+			<-done
+		})
+		require.Len(t, told, 7)
+		assert.Equal(t, map[string]any{
+			"level": "warn", "message": "handler does not return", "informer": "namespaces", "handler": "hangs", "event": "add",
+			"key": "a", "running_s": 60.0, "pending": 3.0,
+		}, told[1])
+		assert.Equal(t, 32*60.0, told[6]["running_s"])
+	})
+}

@@ -1,0 +1,179 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"orrery/deltafifo"
+	"orrery/informer"
+	"orrery/internal/observe/metrics/exposition"
+)
+
+// InformerID is how Kubernetes' metrics name an informer.
+type InformerID struct {
+	Name                     string // of the program or of the part of it that the informer belongs to
+	Group, Version, Resource string
+}
+
+func (id InformerID) labels() []string { return []string{id.Name, id.Group, id.Version, id.Resource} }
+
+// informers are the metrics of informers. What their snapshots tell is read when the metrics are: it costs an event
+// nothing.
+type informers struct {
+	processing *exposition.Vec[exposition.Histogram]
+
+	mu      sync.Mutex
+	watched []*watchedInformer        // guarded by mu
+	read    map[*Definition][]reading // guarded by mu; as of the last reading
+}
+
+// reading is one value of a metric.
+type reading struct {
+	value  float64
+	labels []string
+}
+
+// watchedInformer is one informer.
+type watchedInformer struct {
+	id       InformerID
+	snapshot func() informer.Snapshot
+	stalls   map[uint64]stall // by the handlers' IDs
+}
+
+// stall is what was seen of a handler at the last reading.
+type stall struct {
+	handled uint64
+	since   time.Time // when handled was seen for the first time
+}
+
+// fromSnapshots are the metrics that are read from snapshots.
+var fromSnapshots = []*Definition{
+	informerQueued, informerVersion, informerObjects, informerSynced, informerErrors,
+	reflectorLists, reflectorWatches, reflectorEvents, reflectorBookmarks, reflectorFailures,
+	listenerBacklog, listenerPeak, listenerHandled, listenerMerged, listenerPanics, listenerBlocked, listenerStalled,
+}
+
+func newInformers(registry *exposition.Registry, before *onGather) *informers {
+	i := &informers{processing: registry.Histograms(informerProcessing.desc())}
+	for _, definition := range fromSnapshots {
+		registry.Func(definition.desc(), func(put func(float64, ...string)) {
+			for _, r := range i.of(definition) {
+				put(r.value, r.labels...)
+			}
+		})
+	}
+	before.add(i.readAll)
+	return i
+}
+
+// Informer has the metrics show what the snapshots of an informer tell.
+func (m *Metrics) Informer(id InformerID, snapshot func() informer.Snapshot) {
+	m.informers.mu.Lock()
+	defer m.informers.mu.Unlock()
+	m.informers.watched = append(m.informers.watched, &watchedInformer{id: id, snapshot: snapshot, stalls: map[uint64]stall{}})
+}
+
+// FIFO returns hooks for the DeltaFIFO of an informer. They are for one FIFO, which has one consumer.
+func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
+	latency := m.informers.processing.With(id.labels()...)
+	var popped time.Time // belongs to the consumer
+	return &deltafifo.Trace[T]{
+		Popped:    func(string, deltafifo.Deltas[T], bool, int) { popped = time.Now() },
+		Processed: func(string, deltafifo.Deltas[T], error) { latency.Observe(time.Since(popped).Seconds()) },
+	}
+}
+
+func (i *informers) of(definition *Definition) []reading {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.read[definition]
+}
+
+// readAll takes one snapshot of each informer, so that what is written of it is of one moment.
+func (i *informers) readAll() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.read = map[*Definition][]reading{}
+	for _, w := range i.watched {
+		w.read(func(definition *Definition, value float64, labels ...string) {
+			i.read[definition] = append(i.read[definition], reading{value: value, labels: labels})
+		})
+	}
+}
+
+func (w *watchedInformer) read(put func(definition *Definition, value float64, labels ...string)) {
+	s := w.snapshot()
+	put(informerQueued, float64(s.Queued), w.id.labels()...)
+	if version, ok := shortVersion(s.Reflector.ResourceVersion); ok {
+		put(informerVersion, version, w.id.labels()...)
+	}
+	put(informerObjects, float64(s.Objects), s.Name)
+	put(informerSynced, boolean(s.HasSynced), s.Name)
+	put(informerErrors, float64(s.ProcessErrors), s.Name)
+
+	put(reflectorLists, float64(s.Reflector.Lists), s.Name)
+	put(reflectorWatches, float64(s.Reflector.Watches), s.Name)
+	put(reflectorEvents, float64(s.Reflector.Events), s.Name)
+	put(reflectorBookmarks, float64(s.Reflector.Bookmarks), s.Name)
+	put(reflectorFailures, float64(s.Reflector.Failures), s.Name)
+
+	now := time.Now()
+	for i, name := range w.named(s.Handlers) {
+		h := s.Handlers[i]
+		put(listenerBacklog, float64(h.Pending), s.Name, name)
+		put(listenerPeak, float64(h.PeakPending), s.Name, name)
+		put(listenerHandled, float64(h.Handled), s.Name, name)
+		put(listenerMerged, float64(h.Merged), s.Name, name)
+		put(listenerPanics, float64(h.Panics), s.Name, name)
+		put(listenerBlocked, h.Blocked.Seconds(), s.Name, name)
+		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, name)
+	}
+}
+
+// named returns names for the handlers that differ: two of the same name would be the same metric.
+func (w *watchedInformer) named(handlers []informer.HandlerSnapshot) []string {
+	var names []string
+	there := map[uint64]bool{}
+	for _, h := range handlers {
+		there[h.ID] = true
+		name := h.Handler
+		if slices.Contains(names, name) {
+			name += " " + strconv.FormatUint(h.ID, 10)
+		}
+		names = append(names, name)
+	}
+	maps.DeleteFunc(w.stalls, func(id uint64, _ stall) bool { return !there[id] }) // those that were removed
+	return names
+}
+
+// stalled is for how long the handler has been seen with events and the same number of callbacks behind it.
+func (w *watchedInformer) stalled(h informer.HandlerSnapshot, now time.Time) time.Duration {
+	last, seen := w.stalls[h.ID]
+	if h.Pending == 0 {
+		delete(w.stalls, h.ID)
+		return 0
+	}
+	if !seen || last.handled != h.Handled {
+		w.stalls[h.ID] = stall{handled: h.Handled, since: now}
+		return 0
+	}
+	return now.Sub(last.since)
+}
+
+// shortVersion is a resourceVersion as Kubernetes' metric has it: its last 15 digits, which a float can hold. It has no
+// value for one that is no number.
+func shortVersion(version string) (float64, bool) {
+	const digits = 15
+	number, err := strconv.ParseUint(version[max(0, len(version)-digits):], 10, 64)
+	return float64(number), err == nil
+}
+
+func boolean(value bool) float64 {
+	if value {
+		return 1
+	}
+	return 0
+}

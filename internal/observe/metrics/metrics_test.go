@@ -1,0 +1,261 @@
+package metrics_test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/observe/metrics"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// busy returns metrics of which every one has a value.
+func busy(t *testing.T) *metrics.Metrics {
+	m := metrics.New("v1")
+	q := queue.New(queue.Config[string]{Name: "q", Metrics: m.Queues()})
+	q.Add("a")
+	q.Get()
+	q.Done("a")
+	m.BeforeGather(q.UpdateMetrics)
+	requests := m.Requests("server:6443")
+	info := restclient.RequestInfo{Method: "GET", Verb: "get", Attempt: 2}
+	requests.RequestDone(info, restclient.RequestResult{Code: 200, Limited: true})
+	requests.Finished(info, restclient.RequestResult{Code: 200})
+	m.Leading("orrery", true)
+	m.Informer(metrics.InformerID{Name: "orrery"}, func() informer.Snapshot {
+		return informer.Snapshot{Name: "things", Reflector: reflector.Snapshot{ResourceVersion: "7"},
+			Handlers: []informer.HandlerSnapshot{{}}}
+	})
+	fifo := metrics.FIFO[string](m, metrics.InformerID{Name: "orrery"})
+	fifo.Popped("a", nil, false, 0)
+	fifo.Processed("a", nil, nil)
+	m.Reflector("things").BackOff(time.Second, io.EOF)
+	m.Deleting(func() int { return 1 })
+	namespaces := m.Namespaces()
+	namespaces.PhaseDone("ns", "grace", time.Second)
+	namespaces.TypeDeleted("ns", api.PodsResource, 0, io.EOF)
+	m.Recorded(func() int64 { return 1 })
+	m.Dropped("logs", "writer", func() int64 { return 1 })
+	return m
+}
+
+// What is written and what is defined are the same: names, types, labels, buckets and help.
+func TestDefinitionsAreWhatIsWritten(t *testing.T) {
+	families := scrape(t, busy(t))
+	for _, d := range metrics.Definitions() {
+		family := families[d.Name]
+		if !assert.NotNil(t, family, "%s has no value", d.Name) {
+			continue
+		}
+		delete(families, d.Name)
+		assert.Equal(t, string(d.Kind), strings.ToLower(family.GetType().String()), d.Name)
+		assert.Equal(t, d.Help, family.GetHelp(), d.Name)
+		var labels []string
+		for _, label := range family.Metric[0].Label {
+			labels = append(labels, label.GetName())
+		}
+		assert.ElementsMatch(t, d.Labels, labels, d.Name)
+		assert.Len(t, d.Buckets, max(0, len(family.Metric[0].GetHistogram().GetBucket())-1), d.Name)
+		assert.True(t, slices.IsSorted(d.Buckets), d.Name)
+	}
+	assert.Empty(t, families, "everything that is written is defined")
+}
+
+// Prometheus' own linter finds nothing wrong with our names and texts.
+func TestTheLinterHasNothingToSay(t *testing.T) {
+	problems, err := promlint.New(strings.NewReader(text(t, busy(t)))).Lint()
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+}
+
+func TestHelpIsASentence(t *testing.T) {
+	for _, d := range metrics.Definitions() {
+		assert.True(t, strings.HasSuffix(d.Help, "."), "%s: %s", d.Name, d.Help)
+		ours := strings.HasPrefix(d.Name, "orrery_")
+		theirs := d.Kubernetes || strings.HasPrefix(d.Name, "process_") || strings.HasPrefix(d.Name, "go_")
+		assert.NotEqual(t, ours, theirs, "%s is either ours or somebody else's", d.Name)
+	}
+}
+
+// What happens with each request, each event of a queue and each change in a FIFO allocates nothing.
+func TestCountingCostsNoAllocation(t *testing.T) {
+	m := metrics.New("")
+	requests := m.Requests("https://server:6443")
+	info := restclient.RequestInfo{Method: "GET", Verb: "get", Attempt: 2, Origin: "pass-1", Namespace: "ns", Path: "/api"}
+	result := restclient.RequestResult{Code: 200, Duration: time.Millisecond, Limited: true}
+	assert.Zero(t, testing.AllocsPerRun(200, func() {
+		requests.RequestDone(info, result)
+		requests.Finished(info, result)
+	}), "requests")
+
+	fifo := metrics.FIFO[string](m, metrics.InformerID{})
+	assert.Zero(t, testing.AllocsPerRun(200, func() {
+		fifo.Popped("a", deltafifo.Deltas[string]{}, false, 3)
+		fifo.Processed("a", deltafifo.Deltas[string]{}, nil)
+	}), "fifo")
+
+	namespaces := m.Namespaces()
+	assert.Zero(t, testing.AllocsPerRun(200, func() { namespaces.PhaseDone("ns", "grace", time.Second) }), "phases")
+
+	cycle := func(q *queue.Queue[string]) func() {
+		return func() { q.Add("a"); q.Get(); q.Done("a") }
+	}
+	plain := testing.AllocsPerRun(200, cycle(queue.New(queue.Config[string]{})))
+	counted := testing.AllocsPerRun(200, cycle(queue.New(queue.Config[string]{Name: "q", Metrics: m.Queues()})))
+	assert.Equal(t, plain, counted, "queue")
+}
+
+func TestQueueInFigures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics.New("")
+		q := queue.NewDelaying(queue.Config[string]{Name: "q", Metrics: m.Queues()})
+		m.BeforeGather(q.UpdateMetrics)
+		q.Add("a")
+		q.Add("a")
+		q.Add("b")
+		q.Add("c")
+		time.Sleep(2 * time.Second)
+		q.Get()
+		time.Sleep(3 * time.Second)
+		q.Get()
+		time.Sleep(time.Second)
+		s := scrape(t, m)
+		assert.Equal(t, 1.0, gauge(t, s, "workqueue_depth", "name=q"))
+		assert.Equal(t, 3.0, counter(t, s, "workqueue_adds_total", "name=q"))
+		assert.Equal(t, 5.0, gauge(t, s, "workqueue_unfinished_work_seconds", "name=q"), "4 and 1")
+		assert.Equal(t, 4.0, gauge(t, s, "workqueue_longest_running_processor_seconds", "name=q"))
+		assert.Equal(t, 7.0, histogram(t, s, "workqueue_queue_duration_seconds", "name=q").GetSampleSum(), "2 and 5")
+		q.Done("a")
+		q.AddAfter("d", time.Hour)
+		s = scrape(t, m)
+		assert.Equal(t, 4.0, histogram(t, s, "workqueue_work_duration_seconds", "name=q").GetSampleSum())
+		assert.Equal(t, 1.0, counter(t, s, "workqueue_retries_total", "name=q"))
+		assert.Equal(t, 1.0, gauge(t, s, "workqueue_unfinished_work_seconds", "name=q"))
+		q.ShutDown()
+	})
+}
+
+func TestRequestsInFigures(t *testing.T) {
+	m := metrics.New("")
+	for host, server := range map[string]string{"a:6443": "https://a:6443/prefix", "b": "b", "[::1]:8080": "http://[::1]:8080"} {
+		done := m.Requests(server).RequestDone
+		done(restclient.RequestInfo{Method: "GET", Attempt: 1, Path: "/a"}, restclient.RequestResult{Code: 200})
+		done(restclient.RequestInfo{Method: "GET", Attempt: 1, Path: "/b"}, restclient.RequestResult{Code: 503})
+		done(restclient.RequestInfo{Method: "GET", Attempt: 2, Path: "/b"}, restclient.RequestResult{Err: io.EOF})
+		done(restclient.RequestInfo{Method: "PURGE-" + host, Attempt: 1}, restclient.RequestResult{Code: 405})
+		s := scrape(t, m)
+		assert.Equal(t, 1.0, counter(t, s, "rest_client_requests_total", "host="+host, "code=200", "method=GET"))
+		assert.Equal(t, 1.0, counter(t, s, "rest_client_requests_total", "host="+host, "code=503", "method=GET"))
+		assert.Equal(t, 1.0, counter(t, s, "rest_client_requests_total", "host="+host, "code=<error>", "method=GET"))
+		assert.Equal(t, 1.0, counter(t, s, "rest_client_request_retries_total", "host="+host, "code=<error>", "verb=GET"))
+		assert.Equal(t, 1.0, counter(t, s, "rest_client_requests_total", "host="+host, "method=other"))
+		assert.NotContains(t, s, "rest_client_rate_limiter_duration_seconds", "there was no limit")
+	}
+}
+
+// Requests are counted by the pass that they belong to, whoever named it.
+func TestRequestsOfPasses(t *testing.T) {
+	m := metrics.New("")
+	requests, namespaces := m.Requests("server"), m.Namespaces()
+	ask := func(ctx context.Context, times int) {
+		for range times {
+			requests.RequestDone(restclient.RequestInfo{Method: "GET", Origin: restclient.OriginOf(ctx)}, restclient.RequestResult{Code: 200})
+		}
+	}
+	named := namespaces.PassContext(restclient.WithOrigin(t.Context(), "known"), "a")
+	assert.Equal(t, "known", restclient.OriginOf(named))
+	unnamed := namespaces.PassContext(t.Context(), "b")
+	ask(t.Context(), 100)
+	ask(named, 3)
+	ask(unnamed, 5)
+	namespaces.PassDone("a", time.Second, 0, nil)
+	ask(named, 100)
+	namespaces.PassDone("b", time.Second, 0, nil)
+	namespaces.PassDone("nobody", time.Second, 0, nil)
+	perPass := histogram(t, scrape(t, m), "orrery_pass_requests")
+	assert.EqualValues(t, 2, perPass.GetSampleCount())
+	assert.Equal(t, 8.0, perPass.GetSampleSum())
+}
+
+// A handler that hangs can be seen by comparing two readings; nothing has to be written down for each event.
+func TestAHandlerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics.New("")
+		handler := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h", ID: 1}, Handled: 10}
+		twin := informer.HandlerSnapshot{HandlerInfo: informer.HandlerInfo{Handler: "h", ID: 2}, Pending: 7, PeakPending: 9}
+		handlers := []*informer.HandlerSnapshot{&handler, &twin}
+		m.Informer(id, func() informer.Snapshot {
+			s := informer.Snapshot{Name: "things"}
+			for _, h := range handlers {
+				s.Handlers = append(s.Handlers, *h)
+			}
+			return s
+		})
+		stalled := func(name string) float64 {
+			return gauge(t, scrape(t, m), "orrery_listener_stalled_seconds", "handler="+name)
+		}
+		assert.Equal(t, 0.0, stalled("h"))
+		time.Sleep(time.Minute)
+		assert.Equal(t, 0.0, stalled("h"), "it has nothing to do")
+		assert.Equal(t, 60.0, stalled("h 2"), "two of a name are told apart")
+		assert.Equal(t, 7.0, gauge(t, scrape(t, m), "orrery_listener_backlog", "handler=h 2"))
+		assert.Equal(t, 9.0, gauge(t, scrape(t, m), "orrery_listener_backlog_peak", "handler=h 2"))
+		handler.Pending = 1
+		assert.Equal(t, 0.0, stalled("h"))
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, 30.0, stalled("h"))
+		handler.Handled++
+		assert.Equal(t, 0.0, stalled("h"), "one more is done")
+		handlers = handlers[1:]
+		assert.Len(t, scrape(t, m)["orrery_listener_stalled_seconds"].Metric, 1, "it was removed")
+		assert.Equal(t, 90.0, stalled("h"), "now it has the name to itself")
+	})
+}
+
+func TestResourceVersionsFitIntoANumber(t *testing.T) {
+	for version, want := range map[string]float64{"7": 7, "1234567890123456789": 567890123456789} {
+		m := metrics.New("")
+		m.Informer(id, func() informer.Snapshot {
+			return informer.Snapshot{Reflector: reflector.Snapshot{ResourceVersion: version}}
+		})
+		assert.Equal(t, want, gauge(t, scrape(t, m), "informer_store_resource_version"))
+	}
+	m := metrics.New("")
+	m.Informer(id, func() informer.Snapshot { return informer.Snapshot{} })
+	assert.NotContains(t, scrape(t, m), "informer_store_resource_version", "there is none yet")
+}
+
+// Several may read at the same time, while everything is being counted.
+func TestReadingWhileWorking(t *testing.T) {
+	m := busy(t)
+	requests := m.Requests("server")
+	var workers wait.Group
+	for range 4 {
+		workers.Start(func() {
+			for range 200 {
+				requests.RequestDone(restclient.RequestInfo{Method: "GET", Attempt: 1}, restclient.RequestResult{Code: 201})
+			}
+		})
+		workers.Start(func() {
+			for range 5 {
+				assert.NoError(t, m.WriteText(io.Discard))
+			}
+		})
+	}
+	workers.Wait()
+	assert.Equal(t, 800.0, counter(t, scrape(t, m), "rest_client_requests_total", "code=201"))
+}

@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"orrery/internal/observe/metrics/exposition"
+	"orrery/restclient"
+)
+
+// passes count the requests of each pass that is under way. What tells them apart is the origin of the requests.
+type passes struct {
+	requests *exposition.Histogram
+
+	mu       sync.Mutex // guards what follows; there are as many entries as workers
+	begun    uint64
+	origins  map[string]string // by namespace
+	underway map[string]int    // requests, by origin
+}
+
+func newPasses(requests *exposition.Histogram) *passes {
+	return &passes{requests: requests, origins: map[string]string{}, underway: map[string]int{}}
+}
+
+// begin is nsctl.Trace.PassContext. Somebody else may have named the pass before.
+func (p *passes) begin(ctx context.Context, namespace string) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	origin := restclient.OriginOf(ctx)
+	if origin == "" {
+		p.begun++
+		origin = "pass-" + strconv.FormatUint(p.begun, 10)
+		ctx = restclient.WithOrigin(ctx, origin)
+	}
+	p.origins[namespace] = origin
+	p.underway[origin] = 0
+	return ctx
+}
+
+// requested counts a request. Those of nobody's pass, or of one that is over, do not count.
+func (p *passes) requested(origin string) {
+	if origin == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if requests, ok := p.underway[origin]; ok {
+		p.underway[origin] = requests + 1
+	}
+}
+
+func (p *passes) end(namespace string) {
+	p.mu.Lock()
+	origin := p.origins[namespace]
+	requests, ok := p.underway[origin]
+	delete(p.origins, namespace)
+	delete(p.underway, origin)
+	p.mu.Unlock()
+	if ok {
+		p.requests.Observe(float64(requests))
+	}
+}
