@@ -3,14 +3,11 @@
 GO        ?= go
 PKG       ?= ./...
 GEARS     = wait queue deltafifo indexer informer nsctl
-MIN_COVER = 90
-# For one package. Several take minutes on two busy cores, and go test would give them up after ten.
-TEST_TIMEOUT = 40m
 FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X main.version=$(VERSION)
 
-.PHONY: help build demo try test race cover fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick lint manifests fmt clean
+.PHONY: help build demo try test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -28,25 +25,13 @@ try: build ## start a real control plane, run the controller on it and delete a 
 	$(MAKE) -C upstream controlplane
 	$(GO) -C upstream run ./e2e/cmd/try -controlplane $(CURDIR)/bin/controlplane
 
-test: ## test the main module with the race detector
+test: ## test the main module with the race detector, and measure what the gears' tests reach (LONG=1: property tests at full length)
 	@echo "==> testing with the race detector"
-	$(GO) test -race -timeout $(TEST_TIMEOUT) $(PKG)
+	@GO=$(GO) .ci/test $(PKG)
 
 race: ## test the gears 20 times with the race detector
 	@echo "==> testing the gears 20 times with the race detector"
 	$(GO) test -race -count=20 -timeout 4h $(GEARS:%=./%/...)
-
-# Never from the test cache (-count=1): a result can be there whose profile is not.
-cover: ## measure how much of each gear its tests reach; fails below 90 %
-	@echo "==> measuring coverage (at least $(MIN_COVER) % of each gear)"
-	@mkdir -p build
-	@failed=0; for gear in $(GEARS) informer/reflector; do \
-	  profile=build/$$(basename $$gear).cover; \
-	  $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -coverpkg=./$$gear -coverprofile=$$profile ./$$gear > $$profile.log 2>&1 || { cat $$profile.log; exit 1; }; \
-	  percent=$$($(GO) tool cover -func=$$profile | awk '/^total:/ {sub("%","",$$3); print $$3}'); \
-	  printf '  %-20s %s %%\n' $$gear $$percent; \
-	  awk -v p=$$percent 'BEGIN {exit !(p < $(MIN_COVER))}' && failed=1; \
-	done; exit $$failed
 
 fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@echo "==> fuzzing each target for $(FUZZTIME)"
@@ -69,7 +54,7 @@ contract: ## run the contract suites against client-go, and random patches again
 	@echo "==> running the contract suites against client-go"
 	$(GO) -C upstream test ./contract/... ./apiserver/contract
 
-e2e: build ## real control plane: scenarios, official conformance specs, contract suites against client-go
+e2e: build ## real control plane: scenarios, official conformance specs, contract suites against client-go (E2E_MATRIX=whole, E2E_GEARS=textbook)
 	@echo "==> testing against a real control plane and against client-go"
 	$(MAKE) -C upstream lint e2e
 
@@ -82,10 +67,13 @@ bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (a 
 	$(MAKE) -C upstream bench-programs
 	bin/bench $(if $(ONLY),-only '$(ONLY)')
 
-bench-quick: build ## guard the ratios to client-go: less work, and half of a target is good enough (two minutes; more when something is measured again)
-	@echo "==> guarding the ratios to client-go (two minutes)"
+bench-quick: build ## hold what is exact to its targets: allocations, bytes, requests (a minute)
+	@echo "==> holding allocations, bytes and requests to their targets"
 	$(MAKE) -C upstream bench-programs
 	bin/bench -quick -json build/bench-quick.json
+
+nightly: ## everything that takes too long for every change, hours; results in docs/measure/nightly.md (STEPS="fuzz bench" for some)
+	@GO=$(GO) .ci/nightly
 
 lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)
 	@echo "==> checking formatting"

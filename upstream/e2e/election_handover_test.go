@@ -26,11 +26,11 @@ func namespaceNamed(name string) *corev1.Namespace {
 
 // A leader dies in the middle of its work. The other one finishes it.
 func testKilledLeader(t *testing.T, e *election) {
-	e.promised(takeoverWithin, func(e *election) time.Duration { return killLeader(t, e) })
+	e.promised(takeoverWithin, func(e *election) (from, to time.Time) { return killLeader(t, e) })
 }
 
-// killLeader returns how long nobody worked.
-func killLeader(t *testing.T, e *election) time.Duration {
+// killLeader returns the stretch of time in which no replica worked.
+func killLeader(t *testing.T, e *election) (from, to time.Time) {
 	names := e.fill(100)
 	leader, standby := e.startPair(slowly...)
 	e.deleteAll(names)
@@ -44,7 +44,7 @@ func killLeader(t *testing.T, e *election) time.Duration {
 	requireWarm(t, standby)
 	assert.Equal(t, int32(1), *e.lease().Spec.LeaseTransitions)
 	standby.Kill()
-	return standby.work()[0].RequestReceivedTimestamp.Sub(killed)
+	return killed, standby.work()[0].RequestReceivedTimestamp
 }
 
 // A leader that dies seconds after it has gone to work has found out all the same that no other controller works, and says so in the
@@ -67,11 +67,11 @@ func testKilledSoon(t *testing.T, e *election) {
 
 // A leader that has nothing to do and is told to end hands over at once: nobody waits for a lease to run out.
 func testCleanStop(t *testing.T, e *election) {
-	e.promised(handoverWithin, func(e *election) time.Duration { return stopLeader(t, e) })
+	e.promised(handoverWithin, func(e *election) (from, to time.Time) { return stopLeader(t, e) })
 }
 
-// stopLeader returns how long nobody led.
-func stopLeader(t *testing.T, e *election) time.Duration {
+// stopLeader returns the stretch of time in which no replica led.
+func stopLeader(t *testing.T, e *election) (from, to time.Time) {
 	leader, standby := e.startPair()
 	stopped := time.Now()
 	leader.Interrupt()
@@ -86,16 +86,16 @@ func stopLeader(t *testing.T, e *election) time.Duration {
 	e.awaitAllGone(name)
 	assert.Empty(t, leader.work())
 	standby.Kill()
-	return standby.leaseWrites()[0].StageTimestamp.Sub(stopped)
+	return stopped, standby.leaseWrites()[0].StageTimestamp
 }
 
 // A leader that has something in hand when it is told to end goes on renewing until that is finished.
 func testCleanStopWithWorkInHand(t *testing.T, e *election) {
-	e.promised(handoverWithin, func(e *election) time.Duration { return stopLeaderAtWork(t, e) })
+	e.promised(handoverWithin, func(e *election) (from, to time.Time) { return stopLeaderAtWork(t, e) })
 }
 
-// stopLeaderAtWork returns how long nobody led.
-func stopLeaderAtWork(t *testing.T, e *election) time.Duration {
+// stopLeaderAtWork returns the stretch of time in which no replica led.
+func stopLeaderAtWork(t *testing.T, e *election) (from, to time.Time) {
 	namespace := e.name
 	through, gate := e.fillBehindRelay(namespace, e.kubeconfig("first"))
 	e.through = map[string]string{"first": through}
@@ -121,7 +121,7 @@ func stopLeaderAtWork(t *testing.T, e *election) time.Duration {
 	}
 	e.awaitGone(namespace)
 	standby.Kill()
-	return standby.leaseWrites()[0].StageTimestamp.Sub(released)
+	return released, standby.leaseWrites()[0].StageTimestamp
 }
 
 // A leader is stopped for twice as long as its lease lasts, in the middle of its work, and then goes on: a machine was

@@ -1,13 +1,17 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // endState is what a scenario came to with one subject: named facts. The same scenario notes the same facts, whatever
@@ -29,6 +33,33 @@ func (s endState) String() string {
 		fmt.Fprintf(&text, "%s: %s\n", fact, s[fact])
 	}
 	return text.String()
+}
+
+// recording makes the tests write down what the original comes to on the genuine server. Without it, a run of the original
+// is compared with the record, so that "make nightly" finds a record that is out of date.
+var recording = os.Getenv("E2E_RECORD") != ""
+
+func recordFile(scenario string) string {
+	return filepath.Join("testdata", "original", scenario+".json")
+}
+
+// recorded returns what the original came to on the genuine server when that was last recorded.
+func recorded(t *testing.T, scenario string) endState {
+	t.Helper()
+	text, err := os.ReadFile(recordFile(scenario))
+	require.NoError(t, err, "the original was never recorded in this scenario: E2E_MATRIX=whole E2E_RECORD=1 records it")
+	var state endState
+	require.NoError(t, json.Unmarshal(text, &state))
+	return state
+}
+
+// record writes down what the original came to.
+func record(t *testing.T, scenario string, state endState) {
+	t.Helper()
+	text, err := json.MarshalIndent(state, "", "  ")
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(recordFile(scenario)), 0o755))
+	require.NoError(t, os.WriteFile(recordFile(scenario), append(text, '\n'), 0o644))
 }
 
 // difference is one way in which end states are meant to differ: orrery's from the original's, or those on the server in

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,14 +42,34 @@ var genuineOnly = []exception{
 	},
 }
 
-// platformsFor returns the platforms on which a test runs.
+// wholeMatrix makes every scenario run on every platform with every subject, as "make nightly" does. Otherwise orrery runs on
+// the genuine server alone, and is compared with what the original came to there when it was last recorded (see recorded).
+var wholeMatrix = os.Getenv("E2E_MATRIX") == "whole"
+
+// platformsFor returns the platforms on which a test runs this time.
 func platformsFor(test string) []Platform {
+	if !wholeMatrix {
+		return []Platform{Kubernetes()}
+	}
+	return allPlatformsFor(test)
+}
+
+// allPlatformsFor returns the platforms on which a test can run.
+func allPlatformsFor(test string) []Platform {
 	for _, e := range genuineOnly {
 		if e.scenario == test {
 			return []Platform{Kubernetes()}
 		}
 	}
 	return Platforms()
+}
+
+// subjectsNow returns the subjects that run this time.
+func subjectsNow() []Subject {
+	if !wholeMatrix {
+		return []Subject{Orrery()}
+	}
+	return Subjects()
 }
 
 // Every scenario runs on all platforms or says why it does not, and none says so without need.

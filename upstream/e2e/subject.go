@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"orrery/upstream/controlplane"
@@ -36,14 +37,19 @@ type Subject struct {
 	Args func(kubeconfig string) []string
 }
 
-// Orrery is this project's controller: "orrery run".
+// Orrery is this project's controller: "orrery run". The environment variable E2E_GEARS chooses its gears, as the flag
+// --gears does.
 func Orrery() Subject {
 	return Subject{
 		Name:   "orrery",
 		Binary: filepath.Join("bin", "orrery"),
 		Args: func(kubeconfig string) []string {
 			// Subjects have the rights of the controller's identity and nothing else, which a Lease is beyond. And many run at once: there is one port.
-			return []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--metrics-port=0"}
+			args := []string{"run", "--kubeconfig=" + kubeconfig, "--leader-elect=false", "--metrics-port=0"}
+			if gears := os.Getenv("E2E_GEARS"); gears != "" {
+				args = append(args, "--gears="+gears)
+			}
+			return args
 		},
 	}
 }

@@ -39,12 +39,6 @@ func (m Measure) quick() Measure {
 	return m
 }
 
-// outOfReach notes what has been reached of a target.
-func (m Measure) outOfReach(reached float64) Measure {
-	m.Reached = reached
-	return m
-}
-
 func (m Measure) grain(grain float64) Measure {
 	m.Grain = grain
 	return m

@@ -23,12 +23,9 @@ type Measure struct {
 	// Kind says what Target is a bound of.
 	Kind   TargetKind
 	Target float64
-	// Reached is what has been reached of a target that is out of reach, for a reason that texts/ gives. The guard is half as
-	// good as that then.
-	Reached float64
 	// Grain is what figures are rounded to. Counts of allocations need it: the runtime allocates a little on its own.
 	Grain float64
-	// Quick measures are part of the guard that runs with every change.
+	// Quick measures are exact, so a busy machine does not change them: the check of every change holds them to their targets.
 	Quick bool
 	// Proofs of the two sides need not be the same, because the measure compares different work on purpose.
 	Different bool
@@ -71,20 +68,4 @@ func (m Measure) reached(got, bound float64) bool {
 		return got >= bound
 	}
 	return got <= bound
-}
-
-// guard returns the bound that a change must not break: half as good as the target, or as what is possible.
-func (m Measure) guard() float64 {
-	possible := m.Target
-	if m.Reached != 0 {
-		possible = m.Reached
-	}
-	switch {
-	case m.Better == bench.Higher:
-		return possible / 2
-	case possible == 0:
-		return 0.5 // of an allocation
-	default:
-		return possible * 2
-	}
 }

@@ -85,36 +85,10 @@ func (o *options) compare(ctx context.Context) (err error) {
 		fmt.Println(noise(records))
 		return o.write(results)
 	case o.quick:
-		if err := o.write(results); err != nil {
-			return err
-		}
-		return o.guard(ctx, runners, config, records)
+		return errors.Join(o.write(results), compare.MissedTargets(measures, records))
 	default:
 		return o.write(results)
 	}
-}
-
-// guard fails if a measure is not half as good as its target, however often it is taken.
-func (o *options) guard(ctx context.Context, runners *runners, config compare.Config, records []compare.Record) error {
-	screen := newConsole()
-	defer screen.close()
-	config.Observer = screen
-	broken, err := compare.Guard(ctx, runners, config, records, func(b compare.Breach, attempt int) {
-		screen.say("%s; measuring it again, attempt %d of %d", b.Text, attempt, compare.Attempts)
-	})
-	if err != nil {
-		return err
-	}
-	if len(broken) == 0 {
-		screen.close()
-		fmt.Println("No measure is worse than half of its target, or half of what was reached where that is out of reach.")
-		return nil
-	}
-	var problems []error
-	for _, b := range broken {
-		problems = append(problems, fmt.Errorf("%s, %d times in a row", b.Text, compare.Attempts))
-	}
-	return errors.Join(problems...)
 }
 
 // noise says what a comparison of ours with ours has found.

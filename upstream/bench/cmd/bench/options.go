@@ -30,7 +30,7 @@ of its own, and prove that they did it; what counts is the ratio of their median
 
   bench                     everything: a quarter of an hour on two cores
   bench -only queue/cycle   one scenario, or a group of them (queue), or one measure ("queue/cycle ns/op")
-  bench -quick              less work and three rounds: fails if something is not half as good as its target
+  bench -quick              less work, one round, only what is exact (allocations, bytes, requests): fails if a target is missed
   bench -aa                 ours against ours: what this machine makes of no difference at all
   bench -render             the page once more, from the figures of the last time
 
@@ -38,8 +38,7 @@ of its own, and prove that they did it; what counts is the ratio of their median
 
 How to read the table: ratio is ours divided by theirs; rounds are the least and the greatest ratio of any round. A
 ratio whose rounds do not all lie on the same side of 1 is called "no difference". The exit status is 0 unless something
-could not be run, or, with -quick, is not half as good as its target: what is not is measured again, up to three times with
-twice the rounds, because a regression stays and what a neighbour does to a busy machine goes.
+could not be run or, with -quick, misses its target.
 
 Flags:
 `
@@ -49,8 +48,8 @@ func parse(arguments []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // a wrong flag is said once, by main
 	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
-	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 3")
-	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and half of a target is good enough")
+	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 1")
+	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and only the figures that a busy machine does not change")
 	flags.BoolVar(&o.aa, "aa", false, "compare ours with ours, to see the noise")
 	flags.BoolVar(&o.list, "list", false, "print what can be compared")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: write the page from -json")
@@ -82,7 +81,7 @@ func (o *options) complete(rest []string) error {
 	if o.rounds == 0 {
 		o.rounds = 5
 		if o.quick {
-			o.rounds = 3
+			o.rounds = 1
 		}
 	}
 	everything := !o.quick && !o.aa && o.only == ""

@@ -32,7 +32,7 @@ func TestWhatIsWritten(t *testing.T) {
 		"elsewhere":   {[]string{"-json", "x.json", "-page", "y", "-rounds", "9"}, "x.json", "y", 9, bench.Full, "dispatch/4 ns/event"},
 		"a part":      {[]string{"-only", "store"}, "", "", 5, bench.Full, "store/update ns/op"},
 		"a part kept": {[]string{"-only", "store", "-json", "x.json"}, "x.json", "", 5, bench.Full, "store/update ns/op"},
-		"the guard":   {[]string{"-quick"}, "", "", 3, bench.Quick, "queue/cycle allocs/op"},
+		"the guard":   {[]string{"-quick"}, "", "", 1, bench.Quick, "queue/cycle allocs/op"},
 		"the noise":   {[]string{"-aa"}, "", "", 5, bench.Full, "sync/json cpu s"},
 	} {
 		o := parsed(t, c.arguments...)
