@@ -260,11 +260,12 @@ func passOver(_ *rules, s state, in input) (state, []effect) {
 	return s, nil
 }
 
-var markEffects = []effect{{kind: effectMark}}
-
+// mark moves the position to that of a bookmark and tells the store. A bookmark that is older than the position
+// is only a sign of life: the store is not told, so its version never goes back.
 func mark(r *rules, s state, in input) (state, []effect) {
-	if in.rv != "" && !s.oldNews(in.rv) {
-		s.lastRV = in.rv
+	told := effect{kind: effectMark}
+	if in.rv != "" && (in.rv == s.lastRV || !s.oldNews(in.rv)) {
+		s.lastRV, told.rv = in.rv, in.rv
 	}
 	s.synthetic = false
 	s.events++
@@ -272,7 +273,7 @@ func mark(r *rules, s state, in input) (state, []effect) {
 	s.newsAt = in.now
 	s.learnRhythm(r, in.now)
 	s.hear(in.now)
-	return s, markEffects
+	return s, []effect{told}
 }
 
 // endWatch closes a watch that is going to be opened again at once.

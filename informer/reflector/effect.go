@@ -46,7 +46,7 @@ const (
 	effectCollect    // collect the event that has come
 	effectDiscard    // forget what was collected
 	effectApply      // give the event that has come to the store
-	effectMark       // tell the store of the bookmark that has come
+	effectMark       // tell the store that it is at rv, unless that is empty; the bookmark that has come says so
 	effectClose      // end the stream, or the attempt to open one
 	effectReport     // tell the WatchErrorHandler err
 	effectNoteGone   // the position at rv is lost (trace)
@@ -75,7 +75,7 @@ type effect struct {
 	options api.ListOptions // List, Open (its time limit is left to the shell, which has the dice)
 	brief   bool            // Open: with a limit that ends it before its silence would be too long
 	verify  bool            // Open: only if the server has reached the version of options
-	rv      string          // Replace, NoteGone, Close
+	rv      string          // Replace, Mark, NoteGone, Close
 	err     error           // Report, Draw, Close, NoteGone, NoteLister
 
 	fresh   bool          // Draw: begin at the beginning

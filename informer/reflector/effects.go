@@ -22,7 +22,7 @@ func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
 	case effectApply:
 		r.applyLocked(&r.event)
 	case effectMark:
-		r.markLocked()
+		r.markLocked(e)
 	case effectCollect:
 		r.collectLocked()
 	case effectKeepPage:
@@ -87,10 +87,10 @@ func (r *Reflector[T]) applyLocked(event *api.WatchEvent[T]) {
 	}
 }
 
-func (r *Reflector[T]) markLocked() {
+func (r *Reflector[T]) markLocked(e *effect) {
 	r.traceBookmarkLocked()
-	if r.bookmarker != nil && r.event.ResourceVersion != "" {
-		r.bookmarker.Bookmark(r.event.ResourceVersion)
+	if r.bookmarker != nil && e.rv != "" {
+		r.bookmarker.Bookmark(e.rv)
 	}
 }
 

@@ -35,7 +35,8 @@ type ListerWatcher[T any] interface {
 // keeps the time), and it holds its own lock during each: a store must not wait for something that the same
 // Reflector has yet to do. An error says that the call had no effect; what follows from it is told at [Config].
 //
-// A store may also have a method Bookmark(resourceVersion string). It is then told of every bookmark.
+// A store may also have a method Bookmark(resourceVersion string). It is then told
+// of every bookmark, except those that are older than what it has.
 type Store[T any] interface {
 	Add(obj T) error
 	Update(obj T) error

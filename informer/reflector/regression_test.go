@@ -410,6 +410,37 @@ func TestRegressionStaleEventsAreNoNews(t *testing.T) {
 	})
 }
 
+// An old bookmark, from a proxy that repeats or a watch cache that replays, used to reach the store, whose resourceVersion then went
+// backwards although the position of the Reflector did not.
+func TestRegressionOldBookmarksDoNotReachTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		store := &markedMemory{memory: f.store}
+		f.config.Store = store
+		var seen []string
+		f.config.Trace = &reflector.Trace{Bookmark: func(rv string, _ bool) { seen = append(seen, rv) }}
+		stop := f.run()
+		defer stop()
+		synctest.Wait()
+		for _, version := range []string{"7", "5", "7", "", "9", "10", "2"} {
+			f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: version})
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"7", "7", "9", "10"}, store.marks, "the store is told of every bookmark but those that are older than what it has")
+		assert.Equal(t, "10", f.LastSyncResourceVersion())
+		assert.Equal(t, []string{"7", "5", "7", "", "9", "10", "2"}, seen, "a trace is told of each")
+		assert.Equal(t, 7, f.Snapshot().Bookmarks)
+	})
+}
+
+// markedMemory is a store that is told of bookmarks.
+type markedMemory struct {
+	*memory
+	marks []string
+}
+
+func (m *markedMemory) Bookmark(resourceVersion string) { m.marks = append(m.marks, resourceVersion) }
+
 // A server sends what it has sent before, and ends the watch at once, again and again. Where the versions say nothing about order
 // that looks like news each time, and used to be asked for again without a pause.
 func TestAWatchThatRepeatsItselfIsNoHotLoop(t *testing.T) {
