@@ -19,6 +19,17 @@ const (
 	DefaultStreamingListAttempts = 3
 )
 
+// What both forms measure by.
+const (
+	// VeryShortWatch is the life of a watch below which it must have delivered something to be believed.
+	VeryShortWatch = time.Second
+	// HealthyWatch is the life after which a watch shows that server and connection are well even if nothing happened on it.
+	HealthyWatch = 10 * time.Second
+	// LongestRetryAfter bounds what a server may ask for: a header that is out by some zeros must not put a controller to sleep for a
+	// day.
+	LongestRetryAfter = 5 * time.Minute
+)
+
 // Config is what a [Reflector] needs to know. ListerWatcher and Store are required; the zero value of everything
 // else is useful.
 type Config[T any] struct {

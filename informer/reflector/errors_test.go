@@ -16,7 +16,7 @@ import (
 	"orrery/restclient/api"
 )
 
-func status(code int, reason api.StatusReason, causes ...api.StatusCause) error {
+func refusal(code int, reason api.StatusReason, causes ...api.StatusCause) error {
 	s := api.Status{Code: code, Reason: reason}
 	if len(causes) > 0 {
 		s.Details = &api.StatusDetails{Causes: causes}
@@ -36,25 +36,25 @@ func TestCauseOf(t *testing.T) {
 		err  error
 		want Cause
 	}{
-		{"410 by code alone", status(410, ""), CauseExpired},
-		{"410 by reason Expired", status(0, api.ReasonExpired), CauseExpired},
-		{"410 by reason Gone", status(0, api.ReasonGone), CauseExpired},
-		{"wrapped", fmt.Errorf("while listing: %w", status(410, "")), CauseExpired},
-		{"too large", status(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge}), CauseTooLarge},
-		{"a timeout of the server", status(504, api.ReasonTimeout), CauseOther},
-		{"429", status(429, ""), CauseTooManyRequests},
-		{"500", status(500, api.ReasonInternalError), CauseInternal},
-		{"500 that asks for patience", later(status(500, api.ReasonServerTimeout)), CauseTooManyRequests},
-		{"503 that asks for patience", fmt.Errorf("watch: %w", later(status(503, ""))), CauseTooManyRequests},
-		{"too large, and says when to come back", later(status(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
-		{"403 that asks for patience", later(status(403, "")), CauseOther},
-		{"400", status(400, ""), CauseRefused},
-		{"405", status(405, ""), CauseRefused},
-		{"406", status(406, ""), CauseRefused},
-		{"415", status(415, ""), CauseRefused},
-		{"422", status(422, api.ReasonInvalid), CauseRefused},
-		{"403", status(403, api.ReasonForbidden), CauseOther},
-		{"503", status(503, ""), CauseOther},
+		{"410 by code alone", refusal(410, ""), CauseExpired},
+		{"410 by reason Expired", refusal(0, api.ReasonExpired), CauseExpired},
+		{"410 by reason Gone", refusal(0, api.ReasonGone), CauseExpired},
+		{"wrapped", fmt.Errorf("while listing: %w", refusal(410, "")), CauseExpired},
+		{"too large", refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge}), CauseTooLarge},
+		{"a timeout of the server", refusal(504, api.ReasonTimeout), CauseOther},
+		{"429", refusal(429, ""), CauseTooManyRequests},
+		{"500", refusal(500, api.ReasonInternalError), CauseInternal},
+		{"500 that asks for patience", later(refusal(500, api.ReasonServerTimeout)), CauseTooManyRequests},
+		{"503 that asks for patience", fmt.Errorf("watch: %w", later(refusal(503, ""))), CauseTooManyRequests},
+		{"too large, and says when to come back", later(refusal(504, api.ReasonTimeout, api.StatusCause{Type: api.CauseResourceVersionTooLarge})), CauseTooLarge},
+		{"403 that asks for patience", later(refusal(403, "")), CauseOther},
+		{"400", refusal(400, ""), CauseRefused},
+		{"405", refusal(405, ""), CauseRefused},
+		{"406", refusal(406, ""), CauseRefused},
+		{"415", refusal(415, ""), CauseRefused},
+		{"422", refusal(422, api.ReasonInvalid), CauseRefused},
+		{"403", refusal(403, api.ReasonForbidden), CauseOther},
+		{"503", refusal(503, ""), CauseOther},
 		{"nobody listens", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, CauseUnreachable},
 		{"bare errno", syscall.ECONNRESET, CauseUnreachable},
 		{"as an HTTP client wraps it", &url.Error{Op: "Get", URL: "https://x", Err: io.EOF}, CauseUnreachable},
@@ -116,7 +116,7 @@ func TestDelays(t *testing.T) {
 }
 
 func TestErrorsNameThePhaseAndWrapTheCause(t *testing.T) {
-	cause := status(410, api.ReasonExpired)
+	cause := refusal(410, api.ReasonExpired)
 	for _, test := range []struct {
 		err  error
 		want string

@@ -9,16 +9,9 @@ import (
 
 // What the actions measure by.
 const (
-	// veryShortWatch is the life of a watch below which it must have delivered something to be believed.
-	veryShortWatch = time.Second
-	// healthyWatch is the life after which a watch proves health even if nothing happened on it.
-	healthyWatch = 10 * time.Second
 	// longWithoutNews is for how long a server may send nothing, on however many watches, until it is asked whether it has
 	// the position. It is three times as long as kube-apiserver's bookmarks are apart.
 	longWithoutNews = 3 * time.Minute
-	// longestPatience bounds what a server may ask for: a header that is out by some zeros must not put a controller
-	// to sleep for a day.
-	longestPatience = 5 * time.Minute
 	// internalPause is the time without internal errors after which their budget is full again.
 	internalPause = time.Minute
 )
@@ -323,7 +316,7 @@ func pause(r *rules, s state, in input) (state, []effect) {
 func (r *rules) backOff(s state, in input) (state, []effect) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
 	s.lastErr = r.failure(s, in)
-	draw := effect{kind: effectDraw, fresh: s.healthy, atLeast: min(in.askAfter, longestPatience), err: s.lastErr}
+	draw := effect{kind: effectDraw, fresh: s.healthy, atLeast: min(in.askAfter, reflector.LongestRetryAfter), err: s.lastErr}
 	if s.healthy {
 		s.failures = 0
 	}
@@ -372,7 +365,7 @@ func (s state) unmoved() bool { return s.changes == 0 || s.lastRV == s.requestRV
 
 // provedHealth tells whether the watch under way shows that server and connection are well.
 func (s state) provedHealth(now time.Duration) bool {
-	return s.phase == phaseWatching && (s.events > 0 || now-s.openedAt >= healthyWatch)
+	return s.phase == phaseWatching && (s.events > 0 || now-s.openedAt >= reflector.HealthyWatch)
 }
 
 // internalSeries is the time at which the current series of internal errors began, if one happens now.

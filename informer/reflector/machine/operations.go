@@ -123,7 +123,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	case event.Type == api.WatchBookmark:
 		return input{kind: InputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
 	case event.Type == api.WatchError:
-		return failed(InputStreamFailed, statusError(event.Status))
+		return failed(InputStreamFailed, reflector.StatusError(event.Status))
 	default:
 		return input{kind: InputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
 	}
@@ -154,14 +154,6 @@ func failed(kind Input, err error) input {
 		in.kind, in.err = InputStreamEnded, io.EOF
 	}
 	return in
-}
-
-// statusError is the error that an ERROR event stands for.
-func statusError(status *api.Status) error {
-	if status == nil {
-		status = &api.Status{Message: "an ERROR event without a status"}
-	}
-	return api.NewStatusError(*status)
 }
 
 // requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the

@@ -162,10 +162,10 @@ var (
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
 	// anew. One that delivered bookmarks only, or came no further than where it began, must not be re-opened in a hot loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s state, in input) bool {
-		return in.now-s.openedAt < veryShortWatch && s.events == 0
+		return in.now-s.openedAt < reflector.VeryShortWatch && s.events == 0
 	}}
 	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s state, in input) bool {
-		return in.now-s.openedAt < veryShortWatch && s.unmoved()
+		return in.now-s.openedAt < reflector.VeryShortWatch && s.unmoved()
 	}}
 	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s state, in input) bool {
 		return RemedyFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
