@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"orrery/deltafifo"
-	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
 	"orrery/wait"
 )
 
@@ -84,7 +84,7 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	cfg.ResyncPeriod = s.processor.resyncCheckPeriod()
 	cfg.ShouldResync = s.processor.shouldResync
 	cfg.WatchErrorHandler = s.watchErrorHandler
-	c := newController(queue, func() *Reflector[T] { return reflector.New(cfg) })
+	c := newController(queue, func() *Reflector[T] { return machine.New(cfg) })
 	c.process, c.idle, c.failed = s.handleDeltas, s.processor.flush, s.failures.add
 	c.release = s.processor.release
 	return c

@@ -3,6 +3,8 @@ package reflector
 import (
 	"context"
 	"time"
+
+	"github.com/cenkalti/backoff/v4"
 )
 
 // The defaults of [Config].
@@ -15,6 +17,17 @@ const (
 	DefaultInitialEventsTimeout  = 10 * time.Second
 	DefaultInitialEventsDeadline = 5 * time.Minute
 	DefaultStreamingListAttempts = 3
+)
+
+// What both forms measure by.
+const (
+	// VeryShortWatch is the life of a watch below which it must have delivered something to be believed.
+	VeryShortWatch = time.Second
+	// HealthyWatch is the life after which a watch shows that server and connection are well even if nothing happened on it.
+	HealthyWatch = 10 * time.Second
+	// LongestRetryAfter bounds what a server may ask for: a header that is out by some zeros must not put a controller to sleep for a
+	// day.
+	LongestRetryAfter = 5 * time.Minute
 )
 
 // Config is what a [Reflector] needs to know. ListerWatcher and Store are required; the zero value of everything
@@ -112,6 +125,21 @@ type BackoffConfig struct {
 	Jitter float64
 }
 
+// WithDefaults returns the configuration with a value in every field that has a default, except IdleTimeout, whose default
+// depends on the connection. Hooks that are nil in Trace do nothing.
+func (c Config[T]) WithDefaults() Config[T] {
+	c.ListTimeout = orDefault(c.ListTimeout, DefaultListTimeout)
+	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout)
+	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline)
+	c.StreamingListAttempts = orDefault(c.StreamingListAttempts, DefaultStreamingListAttempts)
+	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, DefaultMinWatchTimeout)
+	if c.WatchErrorHandler == nil {
+		c.WatchErrorHandler = func(context.Context, error) {}
+	}
+	c.Trace = c.Trace.complete()
+	return c
+}
+
 func (b BackoffConfig) withDefaults() BackoffConfig {
 	b.Initial = orDefault(b.Initial, 800*time.Millisecond)
 	b.Max = max(orDefault(b.Max, 30*time.Second), b.Initial)
@@ -120,44 +148,26 @@ func (b BackoffConfig) withDefaults() BackoffConfig {
 	return b
 }
 
-// rules are the part of the configuration that decides transitions.
-type rules struct {
-	name           string
-	pageSize       int64
-	list           time.Duration // of a list request; negative: never
-	streaming      bool
-	silence        time.Duration // of a streaming list
-	deadline       time.Duration // of a streaming list
-	attempts       int           // of streaming lists
-	idle           time.Duration // of a watch whose connection proves that it lives; negative: never
-	muteIdle       time.Duration // of any other, and of the opening of a watch
-	resync         time.Duration // 0: never
-	internalBudget time.Duration
-}
-
-func (c Config[T]) rules() *rules {
-	r := &rules{
-		name:           c.Name,
-		pageSize:       c.PageSize,
-		list:           orDefault(c.ListTimeout, DefaultListTimeout),
-		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
-		silence:        orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout),
-		deadline:       orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline),
-		attempts:       orDefault(c.StreamingListAttempts, DefaultStreamingListAttempts),
-		idle:           orDefault(c.IdleTimeout, DefaultIdleTimeout),
-		muteIdle:       orDefault(c.IdleTimeout, DefaultMuteIdleTimeout),
-		resync:         c.ResyncPeriod,
-		internalBudget: c.MaxInternalErrorRetryDuration,
-	}
-	if refuser, ok := c.ListerWatcher.(streamingListRefuser); ok && refuser.IsWatchListSemanticsUnSupported() {
-		r.streaming = false
-	}
-	return r
-}
-
 func orDefault[N ~int | ~int64 | ~float64](value, otherwise N) N {
 	if value == 0 {
 		return otherwise
 	}
 	return value
 }
+
+// Delays returns a new source of delays. The library spreads a delay to both sides of a mean; a wait between d and d(1+jitter)
+// has the mean d(1+jitter/2).
+func (b BackoffConfig) Delays() backoff.BackOff {
+	b = b.withDefaults()
+	stretch := 1 + b.Jitter/2
+	delays := backoff.NewExponentialBackOff()
+	delays.InitialInterval = scale(b.Initial, stretch)
+	delays.MaxInterval = scale(b.Max, stretch)
+	delays.Multiplier = b.Factor
+	delays.RandomizationFactor = b.Jitter / 2 / stretch
+	delays.MaxElapsedTime = 0 // a Reflector never gives up
+	delays.Reset()
+	return delays
+}
+
+func scale(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }

@@ -35,7 +35,8 @@ type ListerWatcher[T any] interface {
 // keeps the time), and it holds its own lock during each: a store must not wait for something that the same
 // Reflector has yet to do. An error says that the call had no effect; what follows from it is told at [Config].
 //
-// A store may also have a method Bookmark(resourceVersion string). It is then told of every bookmark.
+// A store may also have a method Bookmark(resourceVersion string). It is then told
+// of every bookmark, except those that are older than what it has.
 type Store[T any] interface {
 	Add(obj T) error
 	Update(obj T) error
@@ -45,17 +46,17 @@ type Store[T any] interface {
 	Resync() error
 }
 
-// bookmarker is a [Store] that wants to know how far the stream has come while nothing changes.
-type bookmarker interface {
+// Bookmarker is a [Store] that wants to know how far the stream has come while nothing changes.
+type Bookmarker interface {
 	Bookmark(resourceVersion string)
 }
 
-// lifeProver is a watcher, or a ListerWatcher, that knows whether silence means that nothing happens.
-type lifeProver interface {
-	ProvesLife() bool
-}
-
-// streamingListRefuser is a [ListerWatcher] that knows that streaming lists do not work with it.
-type streamingListRefuser interface {
-	IsWatchListSemanticsUnSupported() bool
+// Interface is a reflector of either form: the one of this package or that of package machine.
+type Interface interface {
+	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called once.
+	Run(ctx context.Context)
+	Snapshot() Snapshot
+	// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark; "" before the first
+	// list.
+	LastSyncResourceVersion() string
 }

@@ -1,177 +1,200 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
-// Reflector keeps a [Store] equal to a collection that can be listed and watched. See the package documentation.
-//
-// It is the shell around the machine in this package: it owns the goroutines, the connection, the timers, the dice
-// and the store, and decides nothing.
+// Reflector keeps a [Store] equal to a collection that can be listed and watched. This is the textbook form. It lacks
+// streaming lists and does not notice a connection that is dead without an error; package machine has both.
 type Reflector[T any] struct {
-	rules      *rules
-	lister     ListerWatcher[T]
-	store      Store[T]
-	bookmarker bookmarker // the store, if it is one
-	prover     lifeProver // the lister, if it is one
-	keyFunc    func(T) (string, error)
-	minWatch   time.Duration
-	backoff    BackoffConfig
-	should     func() bool
-	onError    func(context.Context, error)
-	trace      *Trace
+	config        Config[T] // with defaults
+	listerWatcher ListerWatcher[T]
+	store         Store[T]
+	delays        backoff.BackOff // between attempts; used by the goroutine of Run
 
-	// Set by Run before anything else happens.
-	ctx   context.Context // ends with the caller's, or when the keeper of the time panics
-	end   context.CancelFunc
-	began time.Time
-	timer *time.Timer
-	crash *PanicError // written by the keeper of the time at its end, read after that
-
-	// mu guards the machine and everything that its effects touch. It is held while a step and its effects are
-	// carried out, which includes the calls of the store, the hooks and the error handler, and is not held while
-	// the shell waits for a list, a watch, an event or a timer.
-	mu        sync.Mutex
-	state     state
-	operation operation          // what the goroutine of Run has to do
-	cancel    context.CancelFunc // ends operation.ctx
-	watcher   api.Watcher[T]     // the open stream, or nil
-	page      *api.List[T]       // the answer that is being handled
-	event     api.WatchEvent[T]  // the event that is being handled
-	collected collection[T]      // the whole state, as it comes in
-	delays    backoff.BackOff    // made of backoff
-	ringsAt   time.Duration      // what timer is set to
-	running   bool               // Run was called
-	failures  int                // calls of the store that failed
-	failure   *StoreError        // the last of them
-
-	// publishMu guards the copy that Snapshot reads, so that it can be called from hooks, handlers and the store.
-	// It is taken while mu is held, never the other way round.
-	publishMu            sync.Mutex
-	published            state
-	publishedStoreErrors int
-	publishedStoreError  *StoreError
+	*status // phase, position (the article's lastSyncResourceVersion), counters, trace
 }
 
-// operation is what the goroutine of Run has to do until it is replaced by another one.
-type operation struct {
-	id      int // of this one; the outcome of an operation that is no longer current is dropped
-	kind    effectKind
-	ctx     context.Context // ends when the operation is replaced; a Read has that of the Open before it
-	options api.ListOptions
-	verify  bool // Open: only if the server has reached the version of options
-}
-
-// New returns a Reflector that does nothing until [Reflector.Run].
+// New returns a new Reflector that does nothing until [Reflector.Run].
 func New[T any](cfg Config[T]) *Reflector[T] {
-	r := &Reflector[T]{
-		rules:    cfg.rules(),
-		lister:   cfg.ListerWatcher,
-		store:    cfg.Store,
-		keyFunc:  cfg.KeyFunc,
-		minWatch: orDefault(cfg.MinWatchTimeout, DefaultMinWatchTimeout),
-		backoff:  cfg.Backoff.withDefaults(),
-		should:   cfg.ShouldResync,
-		onError:  cfg.WatchErrorHandler,
-		trace:    cfg.Trace,
-		state:    newState(),
-	}
-	if r.trace == nil {
-		r.trace = &Trace{}
-	}
-	r.bookmarker, _ = cfg.Store.(bookmarker)
-	r.prover, _ = cfg.ListerWatcher.(lifeProver)
-	r.published = r.state
-	return r
+	cfg = cfg.WithDefaults()
+	return &Reflector[T]{config: cfg, listerWatcher: cfg.ListerWatcher, store: cfg.Store,
+		delays: cfg.Backoff.Delays(), status: newStatus(cfg.Name, cfg.Trace)}
 }
 
-// Run reflects until ctx ends. When it returns, nothing of this Reflector is running any more and the store is not
-// called again. It may be called once.
-//
-// It starts one goroutine, which keeps the time, and waits for its end. A panic of the ListerWatcher, the store, a
-// hook or the error handler comes out of Run, from the goroutine that keeps the time as a [*PanicError].
+// Run calls ListAndWatch until ctx ends, with a back-off after each failure. It may be called once.
 func (r *Reflector[T]) Run(ctx context.Context) {
-	r.begin(ctx)
-	var keeper sync.WaitGroup
-	defer r.finish(&keeper)
-	keeper.Go(r.keepTime)
+	r.start()
+	defer r.enter(PhaseStopped, "Stop")
+	ctx = api.WithSingleAttempt(ctx) // requests are repeated here, not in the client as well
+	for ctx.Err() == nil {
+		if err := r.ListAndWatch(ctx); err != nil && ctx.Err() == nil {
+			r.config.WatchErrorHandler(ctx, err)
+			r.backOff(ctx, err)
+		}
+	}
+}
 
-	r.handle(input{kind: InputStart})
+// ListAndWatch lists everything, gives it to the store, and opens one watch after the other from the version of the list on.
+// It returns when ctx ends, or with the reason why only another list can help.
+func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
+	if err := r.list(ctx); err != nil {
+		return err
+	}
+	var resync <-chan time.Time // nil, which never delivers
+	if r.config.ResyncPeriod > 0 {
+		ticker := time.NewTicker(r.config.ResyncPeriod)
+		defer ticker.Stop()
+		resync = ticker.C
+	}
+	for ctx.Err() == nil {
+		if err := r.watch(ctx, resync); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reflector[T]) list(ctx context.Context) error {
+	r.enter(PhaseListing, "List")
+	began, rv := time.Now(), r.relistResourceVersion()
+	items, info, err := listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
+	if isLost(err) && rv != "" { // at "" the server reads its database and refuses no version
+		r.setUnavailable(rv, err)
+		rv = ""
+		items, info, err = listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
+	}
+	if err != nil {
+		return &ListError{Name: r.config.Name, ResourceVersion: rv, Page: info.Pages, Err: err}
+	}
+	info.Items, info.Duration = len(items), time.Since(began)
+	if err = r.syncWith(ctx, items, info.ResourceVersion); err == nil {
+		r.trace.Listed(info)
+	}
+	return err
+}
+
+// relistResourceVersion returns the version to list at: "0" at first, which is whatever the server has in its cache; then the last
+// one seen, so that the store does not go back in time; "" when the server has refused that (410 Gone).
+func (r *Reflector[T]) relistResourceVersion() string {
+	s := r.Snapshot()
+	if s.ResourceVersionRefused {
+		return ""
+	}
+	return cmp.Or(s.ResourceVersion, "0")
+}
+
+// syncWith makes items the content of the store.
+func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion string) error {
+	r.enter(PhaseReplacing, "Listed")
+	err := r.store.Replace(items, resourceVersion)
+	if err == nil {
+		r.setSynced(resourceVersion)
+	}
+	return r.storeFailed(ctx, OpReplace, resourceVersion, err)
+}
+
+// watch opens one watch and follows it. It returns nil if another one can go on from where this one came to.
+func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
+	r.enter(PhaseOpeningWatch, "Watch")
+	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
+	opts := api.ListOptions{ResourceVersion: r.LastSyncResourceVersion(), AllowWatchBookmarks: true, TimeoutSeconds: max(1, int64(limit))}
+	w, err := r.listerWatcher.Watch(ctx, opts)
+	if err != nil {
+		return r.watchFailed(ctx, &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err})
+	}
+	r.trace.WatchStarted(opts)
+	began := time.Now()
+	events, err := r.watchHandler(ctx, w, resync)
+	rv, lasted := r.LastSyncResourceVersion(), time.Since(began)
+	r.trace.WatchEnded(WatchInfo{ResourceVersion: rv, Events: events, Lasted: lasted, Err: err})
+	if events > 0 || lasted >= HealthyWatch {
+		r.delays.Reset()
+		r.setHealthy()
+	}
+	switch cause := CauseOf(err); {
+	case isStoreError(err): // the resync failed
+		return err
+	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown:
+		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
+	case events == 0 && lasted < VeryShortWatch: // its position may be at fault
+		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
+	}
+	return nil // the server ended it, or the connection broke
+}
+
+// watchFailed decides whether the position can be kept. If it can, it waits and returns nil.
+func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
+	switch cause := CauseOf(err); {
+	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
+		r.backOff(ctx, err)
+		return nil
+	case isLost(err):
+		r.setUnavailable(r.LastSyncResourceVersion(), err)
+	}
+	return err
+}
+
+// watchHandler gives what comes on w to the store, and lets the store resync, until w ends. It returns why, and how many events came.
+func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
+	r.enter(PhaseWatching, "Opened")
+	results, stop := resultChan(w)
+	defer stop()
 	for {
-		op := r.current()
-		switch {
-		case op.kind == effectHalt:
-			return
-		case r.ctx.Err() != nil:
-			r.handle(input{kind: InputStop})
-		default:
-			r.operate(op)
+		select {
+		case <-ctx.Done():
+			return events, nil
+		case <-resync:
+			if err := r.resync(ctx); err != nil {
+				return events, err
+			}
+		case e := <-results:
+			if e.err != nil {
+				return events, e.err
+			}
+			events++
+			r.handle(ctx, e.event)
 		}
 	}
 }
 
-func (r *Reflector[T]) begin(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running {
-		panic("reflector: Run was called twice")
-	}
-	r.running = true
-	r.ctx, r.end = context.WithCancel(ctx)
-	r.publishMu.Lock()
-	r.began = time.Now()
-	r.publishMu.Unlock()
-	r.delays = r.backoff.exponential()
-	r.ringsAt = never
-	r.timer = time.NewTimer(never)
-}
-
-// finish waits for the other goroutine and passes its panic on. It runs when Run panics, too: then the stream is
-// still open and somebody has to close it.
-func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
-	r.end()
-	keeper.Wait()
-	r.timer.Stop()
-	r.mu.Lock()
-	r.closeLocked(effect{})
-	r.mu.Unlock()
-	if r.crash != nil {
-		panic(r.crash)
-	}
-}
-
-func (r *Reflector[T]) current() operation {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.operation
-}
-
-// handle lets the machine take a step, and whatever follows from its effects.
-func (r *Reflector[T]) handle(in input) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.handleLocked(in)
-}
-
-func (r *Reflector[T]) handleLocked(in input) {
-	for more := true; more; {
-		in.now = time.Since(r.began)
-		in.mute = r.prover != nil && !r.prover.ProvesLife()
-		next, effects := r.rules.step(r.state, in)
-		if next.phase != r.state.phase && r.trace.StateChanged != nil {
-			r.trace.StateChanged(r.state.phase, next.phase, in.kind)
+// handle gives one event to the store and moves the position. Whether an added object is new is for the store to say.
+func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
+	r.received(e.Type, e.ResourceVersion, e.InitialEventsEnd)
+	switch e.Type {
+	case api.WatchAdded:
+		_ = r.storeFailed(ctx, OpAdd, e.ResourceVersion, r.store.Add(e.Object))
+	case api.WatchModified:
+		_ = r.storeFailed(ctx, OpUpdate, e.ResourceVersion, r.store.Update(e.Object))
+	case api.WatchDeleted:
+		_ = r.storeFailed(ctx, OpDelete, e.ResourceVersion, r.store.Delete(e.Object))
+	case api.WatchBookmark: // there was no other change up to this version
+		if store, ok := r.store.(Bookmarker); ok && e.ResourceVersion != "" {
+			store.Bookmark(e.ResourceVersion)
 		}
-		r.state = next
-		in, more = r.performLocked(effects)
-		r.publishLocked()
 	}
-	if at, _ := r.state.next(); at < r.ringsAt {
-		r.setTimerLocked(at)
+	r.setPosition(e.ResourceVersion)
+}
+
+func (r *Reflector[T]) resync(ctx context.Context) error {
+	if r.config.ShouldResync != nil && !r.config.ShouldResync() {
+		return nil
 	}
+	err := r.store.Resync()
+	r.trace.Resync(err)
+	return r.storeFailed(ctx, OpResync, r.LastSyncResourceVersion(), err)
+}
+
+func (r *Reflector[T]) backOff(ctx context.Context, err error) {
+	delay := max(r.delays.NextBackOff(), min(api.RetryAfterOf(err), LongestRetryAfter))
+	r.enterBackOff(delay, err)
+	_ = wait.Sleep(ctx, delay)
 }

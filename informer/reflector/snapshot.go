@@ -34,56 +34,33 @@ type Snapshot struct {
 	LastStoreError *StoreError
 }
 
-// Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine and waits for
-// nothing that takes long.
-func (r *Reflector[T]) Snapshot() Snapshot {
-	r.publishMu.Lock()
-	defer r.publishMu.Unlock()
-	s := r.published
-	snapshot := Snapshot{
-		Name:                   r.rules.name,
-		Phase:                  s.phase,
-		ResourceVersion:        s.lastRV,
-		ResourceVersionRefused: s.unavailable,
-		Synced:                 s.synced,
-		StreamingList:          r.rules.streaming && !s.refused,
-		Rounds:                 s.rounds,
-		Lists:                  s.lists,
-		Watches:                s.watches,
-		Events:                 s.totalEvents,
-		Stale:                  s.totalStale,
-		Bookmarks:              s.totalBookmarks,
-		Zombies:                s.zombies,
-		Failures:               s.failures,
-		LastError:              s.lastErr,
-		StoreErrors:            r.publishedStoreErrors,
-		LastStoreError:         r.publishedStoreError,
-	}
-	if s.backOffAt != never {
-		snapshot.NextAttempt = r.began.Add(s.backOffAt)
-	}
-	return snapshot
-}
+// Phase is what a Reflector is doing. The diagram in the package documentation shows how the phases follow each
+// other.
+type Phase int
 
-// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is ""
-// before the first list.
-func (r *Reflector[T]) LastSyncResourceVersion() string {
-	r.publishMu.Lock()
-	defer r.publishMu.Unlock()
-	return r.published.lastRV
-}
+const (
+	// PhaseIdle: Run was not called yet.
+	PhaseIdle Phase = iota
+	// PhaseOpeningStream: a streaming list was asked for.
+	PhaseOpeningStream
+	// PhaseStreaming: the initial events of a streaming list arrive and are collected beside the store.
+	PhaseStreaming
+	// PhaseListing: a page of a list was asked for.
+	PhaseListing
+	// PhaseReplacing: the whole state is complete and on its way into the store.
+	PhaseReplacing
+	// PhaseOpeningWatch: a watch was asked for.
+	PhaseOpeningWatch
+	// PhaseWatching: events arrive and go into the store.
+	PhaseWatching
+	// PhaseBackingOff: something failed; the next attempt waits for its time.
+	PhaseBackingOff
+	// PhaseStopped: the end. Nothing leads out of it.
+	PhaseStopped
+	phaseCount
+)
 
-// publishChangeLocked publishes what a change has changed and a snapshot shows.
-func (r *Reflector[T]) publishChangeLocked() {
-	r.publishMu.Lock()
-	r.published.lastRV, r.published.totalEvents = r.state.lastRV, r.state.totalEvents
-	r.publishedStoreErrors, r.publishedStoreError = r.failures, r.failure
-	r.publishMu.Unlock()
-}
+var phaseNames = [phaseCount]string{
+	"Idle", "OpeningStream", "Streaming", "Listing", "Replacing", "OpeningWatch", "Watching", "BackingOff", "Stopped"}
 
-func (r *Reflector[T]) publishLocked() {
-	r.publishMu.Lock()
-	r.published = r.state
-	r.publishedStoreErrors, r.publishedStoreError = r.failures, r.failure
-	r.publishMu.Unlock()
-}
+func (p Phase) String() string { return phaseNames[p] }

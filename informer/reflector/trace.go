@@ -1,20 +1,22 @@
 package reflector
 
 import (
+	"reflect"
 	"time"
 
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
 // Trace is a set of hooks that show what a Reflector does, in the manner of net/http/httptrace. Any of them, and the
-// pointer itself, may be nil; then it costs one branch.
+// pointer itself, may be nil.
 //
 // Hooks run while the Reflector holds its lock, mostly on the goroutine of Run and sometimes on the one that keeps
 // the time, never two at once. They must return soon. They may call Snapshot and LastSyncResourceVersion, which show
 // the state before the step that is being made.
 type Trace struct {
-	// StateChanged: the machine left a phase for another because of an input.
-	StateChanged func(from, to Phase, on Input)
+	// StateChanged: one phase was left for another; on names what happened.
+	StateChanged func(from, to Phase, on string)
 
 	// PageListed: a page of a list has come.
 	PageListed func(PageInfo)
@@ -82,4 +84,59 @@ type WatchInfo struct {
 	Events          int           // changes and bookmarks delivered, without the initial events of a complete streaming list
 	Lasted          time.Duration // since it was opened, or since those ended
 	Err             error         // why; io.EOF if the server ended it in good order, nil if we stopped
+}
+
+// complete returns a trace with a hook in every field, so that a Reflector calls hooks without asking whether there is one.
+func (t *Trace) complete() *Trace {
+	c := Trace{}
+	if t != nil {
+		c = *t
+	}
+	set(&c.StateChanged, func(Phase, Phase, string) {})
+	set(&c.PageListed, func(PageInfo) {})
+	set(&c.Listed, func(ListInfo) {})
+	set(&c.StreamingListAbandoned, func(error) {})
+	set(&c.WatchStarted, func(api.ListOptions) {})
+	set(&c.Event, func(api.WatchEventType, string) {})
+	set(&c.Bookmark, func(string, bool) {})
+	set(&c.WatchEnded, func(WatchInfo) {})
+	set(&c.BackOff, func(time.Duration, error) {})
+	set(&c.Expired, func(string, error) {})
+	set(&c.IdleTimeout, func(time.Duration) {})
+	set(&c.Zombie, func(time.Duration, string) {})
+	set(&c.Resync, func(error) {})
+	set(&c.StoreFailed, func(*StoreError) {})
+	return &c
+}
+
+// set makes nothing the value of a hook that is nil.
+func set[F any](hook *F, nothing F) {
+	if reflect.ValueOf(*hook).IsNil() {
+		*hook = nothing
+	}
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
+// the result is nil if all are, and the argument itself if there is but one.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
+	return &Trace{
+		StateChanged:           hooks.Join3(t.StateChanged, u.StateChanged),
+		PageListed:             hooks.Join(t.PageListed, u.PageListed),
+		Listed:                 hooks.Join(t.Listed, u.Listed),
+		StreamingListAbandoned: hooks.Join(t.StreamingListAbandoned, u.StreamingListAbandoned),
+		WatchStarted:           hooks.Join(t.WatchStarted, u.WatchStarted),
+		Event:                  hooks.Join2(t.Event, u.Event),
+		Bookmark:               hooks.Join2(t.Bookmark, u.Bookmark),
+		WatchEnded:             hooks.Join(t.WatchEnded, u.WatchEnded),
+		BackOff:                hooks.Join2(t.BackOff, u.BackOff),
+		Expired:                hooks.Join2(t.Expired, u.Expired),
+		IdleTimeout:            hooks.Join(t.IdleTimeout, u.IdleTimeout),
+		Zombie:                 hooks.Join2(t.Zombie, u.Zombie),
+		Resync:                 hooks.Join(t.Resync, u.Resync),
+		StoreFailed:            hooks.Join(t.StoreFailed, u.StoreFailed),
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
 	"orrery/restclient/api"
 )
 
@@ -13,7 +14,7 @@ import (
 func (e *Elector) watch(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	reflector.New(reflector.Config[*api.Lease]{
+	machine.New(reflector.Config[*api.Lease]{
 		Name:             "leader election",
 		ListerWatcher:    oneLease{e.config.Watch, e.config.Name},
 		Store:            lookout{e},

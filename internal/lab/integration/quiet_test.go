@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -33,7 +34,7 @@ func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 		inCluster(t, func(c *cluster) {
 			ctx, cancel := context.WithCancel(context.Background())
 			silent := 0
-			pods := reflector.New(reflector.Config[*api.PartialObjectMetadata]{
+			pods := machine.New(reflector.Config[*api.PartialObjectMetadata]{
 				Name:             "pods",
 				ListerWatcher:    restclient.Metadata(c.admin, api.PodsResource, ""),
 				Store:            nowhere{},

@@ -1,0 +1,128 @@
+package machine
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
+)
+
+var update = flag.Bool("update", false, "write the diagram of the transition table into the documentation")
+
+// The generated part of a file is between these lines, each behind whatever comment sign the file needs.
+const (
+	generatedBegin = "(generated from the transition table by: go test -run Diagram -update)"
+	generatedEnd   = "(end of the generated part)"
+)
+
+// TestDiagramIsUpToDate compares the documentation with the table. -update writes it.
+func TestDiagramIsUpToDate(t *testing.T) {
+	for _, doc := range []struct {
+		file, prefix string
+		text         string
+	}{
+		{"doc.go", "//", "\n" + indent(stateDiagram(), "\t") + "\n"},
+		{"TRANSITIONS.md", "", "\n```mermaid\n" + stateDiagram() + "```\n\n" + transitionTable() + "\n" + remedyTable() + "\n"},
+	} {
+		content, err := os.ReadFile(doc.file)
+		require.NoError(t, err)
+		before, rest, found := strings.Cut(string(content), generatedBegin+"\n")
+		require.True(t, found, "%s has lost the line %q", doc.file, generatedBegin)
+		_, after, found := strings.Cut(rest, generatedEnd)
+		require.True(t, found, "%s has lost the line %q", doc.file, generatedEnd)
+		prefix := ""
+		if doc.prefix != "" {
+			prefix = doc.prefix + " "
+		}
+		want := before + generatedBegin + "\n" + comment(doc.text, doc.prefix) + prefix + generatedEnd + after
+		if *update {
+			require.NoError(t, os.WriteFile(doc.file, []byte(want), 0o644))
+			continue
+		}
+		require.Equal(t, want, string(content), "%s is stale: go test -run Diagram -update", doc.file)
+	}
+}
+
+// stateDiagram is the table in the language of Mermaid. Stop (to Stopped) and ResyncElapsed (to where it was) are
+// left out; they lead the same way from every phase.
+func stateDiagram() string {
+	var out strings.Builder
+	out.WriteString("stateDiagram-v2\n")
+	for _, row := range table {
+		if row.on == InputStop || row.on == InputResyncElapsed {
+			continue
+		}
+		fmt.Fprintf(&out, "    %s --> %s : %s\n", row.from, row.to, label(row))
+	}
+	return out.String()
+}
+
+func label(row transition) string {
+	if row.when.text == "" {
+		return row.on.String()
+	}
+	return fmt.Sprintf("%s [%s]", row.on, row.when.text)
+}
+
+// transitionTable is the table in Markdown, with the effects of each row.
+func transitionTable() string {
+	var out strings.Builder
+	out.WriteString("| in phase | happens | if | next phase | effects |\n|---|---|---|---|---|\n")
+	for _, row := range table {
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", row.from, row.on, row.when.text, row.to, effectsOf(row))
+	}
+	return out.String()
+}
+
+// effectsOf carries a row out on a state of no importance to see what it does.
+func effectsOf(row transition) string {
+	s := newState()
+	s.phase, s.lastRV, s.listRV, s.requestRV = row.from, "1", "1", "1"
+	if row.from == phaseListing {
+		s.page = 1
+	}
+	_, effects := row.do(testRules(), s, input{kind: row.on, err: reflector.ErrIdle})
+	var names []string
+	for _, e := range effects {
+		names = append(names, e.kind.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// remedyTable is the recovery table in Markdown.
+func remedyTable() string {
+	phases := []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing, phaseOpeningWatch, phaseWatching}
+	var out strings.Builder
+	out.WriteString("| cause |")
+	for _, phase := range phases {
+		fmt.Fprintf(&out, " %s |", phase)
+	}
+	out.WriteString("\n|---|" + strings.Repeat("---|", len(phases)) + "\n")
+	for cause := range causeCount {
+		fmt.Fprintf(&out, "| %s |", cause)
+		for _, phase := range phases {
+			fmt.Fprintf(&out, " %s |", RemedyFor(phase, cause))
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+by) + "\n"
+}
+
+// comment puts prefix before each line.
+func comment(text, prefix string) string {
+	lines := strings.SplitAfter(text, "\n")
+	var out strings.Builder
+	for _, line := range lines[:len(lines)-1] {
+		out.WriteString(prefix + line)
+	}
+	return out.String()
+}

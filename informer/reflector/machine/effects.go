@@ -1,0 +1,202 @@
+package machine
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// performLocked carries effects out, in order. If one of them has an outcome, that is the next input.
+func (r *Reflector[T]) performLocked(effects []effect) (outcome input, more bool) {
+	for i := range effects {
+		if outcome, more = r.doLocked(&effects[i]); more {
+			return outcome, true
+		}
+	}
+	return input{}, false
+}
+
+func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
+	switch e.kind {
+	case effectApply:
+		r.applyLocked(&r.event)
+	case effectMark:
+		r.markLocked(e)
+	case effectCollect:
+		r.collectLocked()
+	case effectKeepPage:
+		r.keepPageLocked()
+	case effectReplace:
+		return r.replaceLocked(e), true
+	case effectResync:
+		return r.resyncLocked()
+	case effectDraw:
+		return r.drawLocked(e), true
+	case effectOpen:
+		e.options.TimeoutSeconds = r.drawTimeout(e.brief)
+		r.requestLocked(*e)
+	case effectList, effectRead, effectWait, effectHalt:
+		r.requestLocked(*e)
+	case effectDiscard:
+		r.collected = collection[T]{}
+	case effectClose:
+		r.closeLocked(*e)
+	default:
+		r.tellLocked(e)
+	}
+	return input{}, false
+}
+
+// tellLocked carries out the effects that only inform.
+func (r *Reflector[T]) tellLocked(e *effect) {
+	switch {
+	case e.kind == effectReport:
+		if r.ctx.Err() == nil { // at the end everything fails, for a reason that is no news
+			r.config.WatchErrorHandler(r.ctx, e.err)
+		}
+	case e.kind == effectNoteGone:
+		r.trace.Expired(e.rv, e.err)
+	case e.kind == effectNoteIdle:
+		r.trace.IdleTimeout(e.lasted)
+	case e.kind == effectNoteZombie:
+		r.trace.Zombie(e.lasted, e.by)
+	case e.kind == effectNoteLister:
+		r.trace.StreamingListAbandoned(e.err)
+	}
+}
+
+// applyLocked gives the event to the store. Whether an object is new there is for the store to decide; the
+// consumer of a DeltaFIFO does it.
+func (r *Reflector[T]) applyLocked(event *api.WatchEvent[T]) {
+	r.trace.Event(event.Type, event.ResourceVersion)
+	var op reflector.StoreOp
+	var err error
+	switch event.Type {
+	case api.WatchAdded:
+		op, err = reflector.OpAdd, r.config.Store.Add(event.Object)
+	case api.WatchModified:
+		op, err = reflector.OpUpdate, r.config.Store.Update(event.Object)
+	case api.WatchDeleted:
+		op, err = reflector.OpDelete, r.config.Store.Delete(event.Object)
+	}
+	if err != nil {
+		r.storeFailedLocked(op, event.ResourceVersion, err)
+	}
+}
+
+func (r *Reflector[T]) markLocked(e *effect) {
+	r.traceBookmarkLocked()
+	if e.rv != "" {
+		r.marks(e.rv)
+	}
+}
+
+func (r *Reflector[T]) traceBookmarkLocked() {
+	r.trace.Bookmark(r.event.ResourceVersion, r.event.InitialEventsEnd)
+}
+
+func (r *Reflector[T]) collectLocked() {
+	event := &r.event
+	r.trace.Event(event.Type, event.ResourceVersion)
+	key, err := r.config.KeyFunc(event.Object)
+	if err != nil {
+		r.storeFailedLocked(reflector.OpKey, event.ResourceVersion, err)
+		return
+	}
+	switch event.Type {
+	case api.WatchAdded, api.WatchModified:
+		r.collected.put(key, event.Object)
+	case api.WatchDeleted:
+		r.collected.remove(key)
+	}
+}
+
+func (r *Reflector[T]) keepPageLocked() {
+	r.trace.PageListed(reflector.PageInfo{
+		ResourceVersion: r.page.ResourceVersion,
+		Page:            r.collected.pages + 1,
+		Items:           len(r.page.Items),
+		More:            r.page.Continue != "",
+	})
+	r.collected.addPage(r.page.Items)
+}
+
+func (r *Reflector[T]) replaceLocked(e *effect) input {
+	if e.streamed {
+		r.traceBookmarkLocked()
+	}
+	items := r.collected.take()
+	count := len(items)
+	owned := ownVersions(items, e.rv) // before the store has them
+	if err := r.config.Store.Replace(items, e.rv); err != nil {
+		r.storeFailedLocked(reflector.OpReplace, e.rv, err)
+		return input{kind: InputReplaceFailed, err: err, cause: reflector.CauseOther}
+	}
+	r.trace.Listed(reflector.ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
+	return input{kind: InputReplaced, owned: owned}
+}
+
+func (r *Reflector[T]) resyncLocked() (outcome input, more bool) {
+	if r.config.ShouldResync != nil && !r.config.ShouldResync() {
+		return input{}, false
+	}
+	err := r.config.Store.Resync()
+	r.trace.Resync(err)
+	if err == nil {
+		return input{}, false
+	}
+	r.storeFailedLocked(reflector.OpResync, r.state.lastRV, err)
+	return input{kind: InputResyncFailed, err: err, cause: reflector.CauseOther}, true
+}
+
+// drawLocked draws how long to back off: not less than the server asked for.
+func (r *Reflector[T]) drawLocked(e *effect) input {
+	if e.fresh {
+		r.delays.Reset()
+	}
+	delay := max(r.delays.NextBackOff(), e.atLeast)
+	r.trace.BackOff(delay, e.err)
+	return input{kind: InputDelayDrawn, delay: delay}
+}
+
+// drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch), and not more than seven to nine
+// tenths of the longest silence for a brief one.
+func (r *Reflector[T]) drawTimeout(brief bool) int64 {
+	chance := rand.Float64()
+	limit := r.config.MinWatchTimeout.Seconds() * (1 + chance)
+	if brief {
+		limit = min(limit, r.rules.muteIdle.Seconds()*(0.7+0.2*chance))
+	}
+	return max(1, int64(limit))
+}
+
+// closeLocked ends the stream, if one is open, and the attempt to open one.
+func (r *Reflector[T]) closeLocked(e effect) {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if r.watcher == nil {
+		return
+	}
+	r.watcher.Stop()
+	r.watcher = nil
+	r.trace.WatchEnded(reflector.WatchInfo{ResourceVersion: e.rv, Events: e.events, Lasted: e.lasted, Err: e.err})
+}
+
+// storeFailedLocked is not for the end: whoever ends a Reflector closes its store as well.
+func (r *Reflector[T]) storeFailedLocked(op reflector.StoreOp, rv string, err error) {
+	if r.ctx.Err() != nil {
+		return
+	}
+	r.failures++
+	r.failure = &reflector.StoreError{Name: r.rules.name, Op: op, ResourceVersion: rv, Err: err}
+	r.trace.StoreFailed(r.failure)
+}
+
+// setTimerLocked lets the keeper of the time look at the machine at the given time.
+func (r *Reflector[T]) setTimerLocked(at time.Duration) {
+	r.ringsAt = at
+	r.timer.Reset(at - time.Since(r.began))
+}

@@ -1,0 +1,177 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// operate does what takes time and hands its outcome to the machine. It runs on the goroutine of Run, without the
+// lock. Whoever replaces the operation ends its context, and with that the waiting.
+func (r *Reflector[T]) operate(op operation) {
+	switch op.kind {
+	case effectList:
+		r.list(op)
+	case effectOpen:
+		r.open(op)
+	case effectRead:
+		r.read(op)
+	case effectWait:
+		<-op.ctx.Done()
+	}
+}
+
+func (r *Reflector[T]) list(op operation) {
+	page, err := r.config.ListerWatcher.List(op.ctx, op.options)
+	if err != nil {
+		r.outcome(op, failed(InputListFailed, err))
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stoppingLocked(op) {
+		return
+	}
+	r.page = page
+	defer func() { r.page = nil }()
+	r.handleLocked(input{kind: InputPageListed, rv: page.ResourceVersion, token: page.Continue})
+}
+
+func (r *Reflector[T]) open(op operation) {
+	if op.verify {
+		if err := r.verify(op); err != nil {
+			r.outcome(op, failed(InputOpenFailed, err))
+			return
+		}
+	}
+	watcher, err := r.config.ListerWatcher.Watch(op.ctx, op.options)
+	if err != nil {
+		r.outcome(op, failed(InputOpenFailed, err))
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stoppingLocked(op) {
+		watcher.Stop()
+		return
+	}
+	r.watcher = watcher
+	r.trace.WatchStarted(op.options)
+	prover, ok := watcher.(keepaliver)
+	r.handleLocked(input{
+		kind:  InputOpened,
+		lives: ok && prover.ProvesLife(),
+		limit: time.Duration(op.options.TimeoutSeconds) * time.Second,
+	})
+}
+
+// verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
+// reached it, that has no time, or that does not answer; any other says nothing about the position, and the watch is tried.
+func (r *Reflector[T]) verify(op operation) error {
+	_, err := r.config.ListerWatcher.List(op.ctx, api.ListOptions{
+		ResourceVersion:      op.options.ResourceVersion,
+		ResourceVersionMatch: api.MatchNotOlderThan,
+		Limit:                1,
+	})
+	switch reflector.CauseOf(err) {
+	case reflector.CauseTooLarge, reflector.CauseUnreachable, reflector.CauseTooManyRequests:
+		return err
+	}
+	if op.ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// read pulls events until the stream ends or is not wanted any more.
+func (r *Reflector[T]) read(op operation) {
+	r.mu.Lock()
+	watcher := r.watcher
+	r.mu.Unlock()
+	for wanted := watcher != nil; wanted; {
+		event, err := watcher.Next()
+		wanted = r.received(op, event, err)
+	}
+}
+
+// received hands what was read to the machine and tells whether to read on.
+func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error) (readOn bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
+		return false
+	}
+	if err == nil && r.state.phase == phaseWatching && isChange(event.Type) && !r.state.oldNews(event.ResourceVersion) {
+		r.followLocked(&event)
+		return true
+	}
+	r.event = event
+	r.handleLocked(meaning(event, err))
+	r.event = api.WatchEvent[T]{} // an idle stream must not keep the last object alive
+	return r.operation.id == op.id
+}
+
+// meaning is the input that an event, or the end of the events, stands for.
+func meaning[T any](event api.WatchEvent[T], err error) input {
+	switch {
+	case err != nil:
+		return failed(InputStreamFailed, err)
+	case event.Type == api.WatchBookmark:
+		return input{kind: InputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
+	case event.Type == api.WatchError:
+		return failed(InputStreamFailed, reflector.StatusError(event.Status))
+	default:
+		return input{kind: InputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
+	}
+}
+
+// outcome hands the failure of an operation to the machine.
+func (r *Reflector[T]) outcome(op operation, in input) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stoppingLocked(op) {
+		r.handleLocked(in)
+	}
+}
+
+// stoppingLocked tells that the outcome of op does not matter any more: the operation was replaced, or Run has to end
+// and everything fails for that reason.
+func (r *Reflector[T]) stoppingLocked(op operation) bool {
+	return r.operation.id != op.id || r.ctx.Err() != nil
+}
+
+// failed is the input for an error.
+func failed(kind Input, err error) input {
+	in := input{kind: kind, err: err, cause: reflector.CauseOf(err), askAfter: api.RetryAfterOf(err)}
+	if told, ok := errors.AsType[deadConnection](err); ok {
+		in.dead = told.Dead()
+	}
+	if kind == InputStreamFailed && in.cause == reflector.CauseEnded {
+		in.kind, in.err = InputStreamEnded, io.EOF
+	}
+	return in
+}
+
+// requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
+// one before has opened.
+func (r *Reflector[T]) requestLocked(e effect) {
+	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options, verify: e.verify}
+	if e.kind != effectRead {
+		if r.cancel != nil {
+			r.cancel()
+		}
+		// The back-off is here, and here only: whoever sends the request is not to repeat it.
+		op.ctx, r.cancel = context.WithCancel(api.WithSingleAttempt(r.ctx))
+	}
+	r.operation = op
+}
+
+// deadConnection is an error of a client that knows whether the connection had gone dead without a word.
+type deadConnection interface {
+	error
+	Dead() bool
+}

@@ -1,0 +1,67 @@
+package machine
+
+import "orrery/informer/reflector"
+
+// The phases, by the names that the table uses.
+const (
+	phaseIdle          = reflector.PhaseIdle
+	phaseOpeningStream = reflector.PhaseOpeningStream
+	phaseStreaming     = reflector.PhaseStreaming
+	phaseListing       = reflector.PhaseListing
+	phaseReplacing     = reflector.PhaseReplacing
+	phaseOpeningWatch  = reflector.PhaseOpeningWatch
+	phaseWatching      = reflector.PhaseWatching
+	phaseBackingOff    = reflector.PhaseBackingOff
+	phaseStopped       = reflector.PhaseStopped
+	phaseCount         = phaseStopped + 1
+)
+
+// Input is what can happen to a Reflector: an answer arrives, a time is reached, somebody stops it.
+type Input int
+
+const (
+	// InputStart: Run was called.
+	InputStart Input = iota
+	// InputPageListed: a page of a list has come.
+	InputPageListed
+	// InputListFailed: it has not.
+	InputListFailed
+	// InputOpened: a watch or a streaming list is open.
+	InputOpened
+	// InputOpenFailed: it is not.
+	InputOpenFailed
+	// InputEvent: an object was added, modified or deleted.
+	InputEvent
+	// InputBookmark: the stream has come as far as a version.
+	InputBookmark
+	// InputStreamEnded: the server ended the stream in good order.
+	InputStreamEnded
+	// InputStreamFailed: an ERROR event, or a broken connection.
+	InputStreamFailed
+	// InputReplaced: the store took the whole state.
+	InputReplaced
+	// InputReplaceFailed: it did not.
+	InputReplaceFailed
+	// InputDelayDrawn: chance has decided how long to back off.
+	InputDelayDrawn
+	// InputBackOffElapsed: so much time has passed.
+	InputBackOffElapsed
+	// InputIdleElapsed: the other side was silent for too long.
+	InputIdleElapsed
+	// InputDeadlineElapsed: the list request or the streaming list takes too long.
+	InputDeadlineElapsed
+	// InputResyncElapsed: a resync is due.
+	InputResyncElapsed
+	// InputResyncFailed: the store could not resync.
+	InputResyncFailed
+	// InputStop: the context of Run has ended.
+	InputStop
+	inputCount
+)
+
+var inputNames = [inputCount]string{
+	"Start", "PageListed", "ListFailed", "Opened", "OpenFailed", "Event", "Bookmark", "StreamEnded", "StreamFailed",
+	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "ResyncElapsed",
+	"ResyncFailed", "Stop"}
+
+func (i Input) String() string { return inputNames[i] }

@@ -1,0 +1,361 @@
+package machine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/informer/reflector"
+)
+
+// apiServer answers a machine as a server may: honestly about versions, and as unluckily as rapid wants in everything
+// else.
+type apiServer struct {
+	version int  // of the newest change
+	oldest  int  // watches may begin here or later
+	streams bool // it does streaming lists
+
+	position int  // of the open stream
+	cut      bool // the stream broke when the server was restored from a backup
+	pages    int  // that are left of a list
+	token    int  // makes continue tokens different
+}
+
+// unlucky draws numbers; a nil one is a fine day.
+type unlucky func(n int, what string) int
+
+func (u unlucky) oneIn(n int, what string) bool { return u != nil && u(n, what) == 0 }
+
+func (u unlucky) between(low, high int, what string) int {
+	if u == nil || high <= low {
+		return high
+	}
+	return low + u(high-low+1, what)
+}
+
+var anyCause = []reflector.Cause{reflector.CauseUnknown, reflector.CauseOther, reflector.CauseTooManyRequests, reflector.CauseRefused, reflector.CauseInternal, reflector.CauseEnded, reflector.CauseUnreachable}
+
+func (u unlucky) failure(kind Input) input {
+	return input{kind: kind, cause: anyCause[u.between(0, len(anyCause)-1, "cause")], err: reflector.ErrIdle}
+}
+
+// answer is what comes of the operation that the shell is at; ok is false if that is to wait.
+func (a *apiServer) answer(d *driver, u unlucky) (in input, ok bool) {
+	switch d.operation {
+	case effectList:
+		return a.list(d.requests[len(d.requests)-1], d.state, u), true
+	case effectOpen:
+		return a.open(d.requests[len(d.requests)-1], u), true
+	case effectRead:
+		if a.cut {
+			a.cut = false
+			return input{kind: InputStreamFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle}, true
+		}
+		if d.state.phase == phaseStreaming {
+			return a.initial(d.state, u), true
+		}
+		return a.change(u), true
+	}
+	return input{}, false
+}
+
+func (a *apiServer) list(request effect, s state, u unlucky) input {
+	asked, _ := strconv.Atoi(request.options.ResourceVersion)
+	switch {
+	case u.oneIn(6, "list fails"):
+		return u.failure(InputListFailed)
+	case asked > a.version:
+		return input{kind: InputListFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
+	case request.options.Continue != "" && u.oneIn(4, "token expires"):
+		return input{kind: InputListFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+	}
+	if request.options.Continue == "" {
+		a.pages = 0
+		if request.options.Limit > 0 {
+			a.pages = u.between(0, 3, "pages")
+		}
+		if u == nil {
+			a.pages = 1
+		}
+	}
+	in := input{kind: InputPageListed, rv: s.listRV}
+	if s.page == 1 {
+		// A list at "0" comes from a cache that may be behind; any other is not older than what was asked for.
+		at := a.version
+		if request.options.ResourceVersion != "" {
+			at = u.between(max(asked, 1), a.version, "version")
+		}
+		in.rv = strconv.Itoa(at)
+	}
+	if a.pages > 0 && request.options.Limit > 0 {
+		a.pages--
+		a.token++
+		in.token = fmt.Sprint("t", a.token)
+	}
+	return in
+}
+
+func (a *apiServer) open(request effect, u unlucky) input {
+	asked, _ := strconv.Atoi(request.options.ResourceVersion)
+	switch {
+	case u.oneIn(6, "open fails"):
+		return u.failure(InputOpenFailed)
+	case request.options.SendInitialEvents && !a.streams:
+		return input{kind: InputOpenFailed, cause: reflector.CauseRefused, err: reflector.ErrIdle}
+	case asked > a.version:
+		return input{kind: InputOpenFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
+	case asked < a.oldest && asked > 0 && !request.options.SendInitialEvents:
+		return input{kind: InputOpenFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+	}
+	a.position, a.cut = max(asked, a.oldest), false
+	return input{kind: InputOpened}
+}
+
+// initial is one of the initial events of a streaming list, or their end.
+func (a *apiServer) initial(s state, u unlucky) input {
+	asked, _ := strconv.Atoi(s.requestRV)
+	switch {
+	case u.oneIn(8, "stream fails"):
+		return u.failure(InputStreamFailed)
+	case u.oneIn(8, "stream ends"):
+		return input{kind: InputStreamEnded, err: reflector.ErrIdle}
+	case u.oneIn(2, "initial event"):
+		return input{kind: InputEvent, added: true, rv: strconv.Itoa(u.between(1, a.version, "version"))}
+	}
+	a.position = a.version
+	if s.requestRV != "" {
+		a.position = u.between(max(asked, 1), a.version, "version")
+	}
+	return input{kind: InputBookmark, initial: true, rv: strconv.Itoa(a.position)}
+}
+
+// change is what comes on a watch: the next change, one that has been there before, a bookmark, or the end.
+func (a *apiServer) change(u unlucky) input {
+	switch {
+	case u.oneIn(8, "watch fails"):
+		return u.failure(InputStreamFailed)
+	case u.oneIn(8, "watch ends"):
+		return input{kind: InputStreamEnded, err: reflector.ErrIdle}
+	case u.oneIn(8, "watch is compacted away"):
+		return input{kind: InputStreamFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+	case u.oneIn(8, "old change"):
+		return input{kind: InputEvent, rv: strconv.Itoa(u.between(1, max(a.position, 1), "version"))}
+	case a.position < a.version && u.oneIn(2, "change"):
+		a.position++
+		return input{kind: InputEvent, rv: strconv.Itoa(a.position)}
+	}
+	a.position = a.version
+	return input{kind: InputBookmark, rv: strconv.Itoa(a.position)}
+}
+
+// live changes the server's side of the world.
+func (a *apiServer) live(u unlucky) {
+	a.version += u.between(0, 3, "changes")
+	switch {
+	case u.oneIn(20, "compaction"):
+		a.oldest = u.between(a.oldest, a.version, "oldest")
+	case u.oneIn(100, "restored from a backup"):
+		a.version = u.between(1, a.version, "version")
+		a.oldest, a.cut = a.version, true
+	}
+}
+
+// checkTimers: those timers are set that the phase needs, and no others, and none lies in the past.
+func checkTimers(r *rules, s state, now time.Duration) error {
+	want := map[string]bool{
+		"back-off": s.phase == phaseBackingOff,
+		"idle":     waits(s.phase),
+		"deadline": s.phase == phaseOpeningStream || s.phase == phaseStreaming || s.phase == phaseListing,
+		"resync":   r.resync > 0 && s.phase != phaseIdle && s.phase != phaseStopped,
+	}
+	for name, at := range map[string]time.Duration{
+		"back-off": s.backOffAt, "idle": s.idleAt, "deadline": s.deadlineAt, "resync": s.resyncAt,
+	} {
+		if want[name] != (at != never) {
+			return fmt.Errorf("%s: the timer %s is set: %v", s.phase, name, at != never)
+		}
+		if at < now {
+			return fmt.Errorf("%s: the timer %s rang %v ago", s.phase, name, now-at)
+		}
+	}
+	return nil
+}
+
+// checkPosition: the position never goes backwards, unless the server does not know it any more.
+func checkPosition(before, after state) error {
+	was, _ := strconv.Atoi(before.lastRV)
+	is, _ := strconv.Atoi(after.lastRV)
+	if is < was && !before.unavailable {
+		return fmt.Errorf("%s to %s: the position went back from %d to %d", before.phase, after.phase, was, is)
+	}
+	if before.lastRV != "" && after.lastRV == "" {
+		return fmt.Errorf("%s to %s: the position was dropped", before.phase, after.phase)
+	}
+	return nil
+}
+
+// TestAlwaysOnTheWay lets a machine meet a server that is unlucky in every way. After each step the right timers are set
+// and the position has not gone backwards. And whatever has happened: as soon as all goes well the machine comes to
+// watch at the newest version, within a few steps; it is never stuck.
+func TestAlwaysOnTheWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wander(t, func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) })
+	})
+}
+
+// wander is one story of a machine.
+func wander(t require.TestingT, luck unlucky) {
+	r := testRules()
+	r.streaming = luck.oneIn(2, "streaming")
+	r.pageSize = int64(luck(2, "page size")) * 2
+	r.resync = time.Duration(luck(2, "resync")) * time.Minute
+	server := &apiServer{version: 50, oldest: 40, streams: luck.oneIn(2, "server streams")}
+	w := &wanderer{t: t, driver: newDriver(r)}
+	honest, bad := w.outcome, true
+	w.outcome = func(e effect) (input, bool) {
+		switch {
+		case e.kind == effectReplace && bad && luck.oneIn(6, "replace fails"):
+			return input{kind: InputReplaceFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
+		case e.kind == effectResync && bad && luck.oneIn(3, "resync fails"):
+			return input{kind: InputResyncFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
+		}
+		return honest(e)
+	}
+	w.step = func(s state, _ input) { w.see(s) }
+
+	w.feedNow(input{kind: InputStart})
+	for range luck(60, "steps") {
+		server.live(luck)
+		if luck.oneIn(8, "silence") {
+			w.ring()
+		} else if in, answers := server.answer(w.driver, luck); answers {
+			at, _ := w.state.next()
+			w.now = min(w.now+time.Duration(luck.between(0, 20, "tenths"))*time.Second/10, max(w.now, at-1))
+			w.feedNow(in)
+		} else {
+			w.ring()
+		}
+	}
+
+	bad = false
+	for steps := 0; w.state.phase != phaseWatching || w.state.lastRV != strconv.Itoa(server.version); steps++ {
+		require.Less(t, steps, 30, "stuck in %s at %q, the server is at %d", w.state.phase, w.state.lastRV, server.version)
+		if in, answers := server.answer(w.driver, nil); answers {
+			w.feedNow(in)
+		} else {
+			w.ring()
+		}
+	}
+}
+
+// wanderer is a driver that looks at timers and position as well.
+type wanderer struct {
+	*driver
+	t    require.TestingT
+	now  time.Duration
+	last state
+}
+
+func (w *wanderer) see(s state) {
+	require.NoError(w.t, checkPosition(w.last, s))
+	w.last = s
+}
+
+func (w *wanderer) feedNow(in input) {
+	in.now = w.now
+	require.NoError(w.t, w.feed(in))
+	w.see(w.state)
+	require.NoError(w.t, checkTimers(w.rules, w.state, w.now))
+}
+
+// ring lets the time pass until a timer rings.
+func (w *wanderer) ring() {
+	at, due := w.state.next()
+	require.NotEqual(w.t, never, at, "%s has neither an operation nor a timer", w.state.phase)
+	w.now = max(w.now, at)
+	w.feedNow(input{kind: due})
+}
+
+// verdict is a test that may fail.
+type verdict struct{ found bool }
+
+func (v *verdict) Errorf(string, ...any) { v.found = true }
+func (v *verdict) FailNow()              { panic(v) }
+
+func (v *verdict) wander(seed uint64) {
+	defer func() {
+		if value := recover(); value != nil && value != any(v) {
+			panic(value)
+		}
+	}()
+	random := rand.New(rand.NewPCG(seed, 0))
+	wander(v, func(n int, _ string) int { return random.IntN(n) })
+}
+
+// The test of the test: a machine with one row of the table changed is found out.
+func TestChangedTablesAreFoundOut(t *testing.T) {
+	tests := map[string]struct {
+		phase reflector.Phase
+		on    Input
+		do    func(row *transition)
+	}{
+		"an open watch is not watched over": {phaseOpeningWatch, InputOpened, func(row *transition) {
+			row.do = func(r *rules, s state, in input) (state, []effect) {
+				s, effects := readWatch(r, s, in)
+				s.idleAt = never
+				return s, effects
+			}
+		}},
+		"a bookmark leads backwards": {phaseWatching, InputBookmark, func(row *transition) {
+			row.do = func(r *rules, s state, in input) (state, []effect) {
+				s, effects := mark(r, s, in)
+				s.lastRV = "1"
+				return s, effects
+			}
+		}},
+		"a refused position is kept": {phaseOpeningWatch, InputOpenFailed, func(row *transition) {
+			if row.when.text == StartFresh.String() {
+				row.do = pause
+			}
+		}},
+		"a back-off has no end": {phaseBackingOff, InputDelayDrawn, func(row *transition) {
+			row.do = func(r *rules, s state, in input) (state, []effect) {
+				s, effects := wait(r, s, in)
+				s.backOffAt = never
+				return s, effects
+			}
+		}},
+		"a resync stops the beat": {phaseWatching, InputResyncElapsed, func(row *transition) {
+			row.do = func(_ *rules, s state, _ input) (state, []effect) {
+				s.resyncAt = never
+				return s, nil
+			}
+		}},
+		"a list that fails is forgotten": {phaseListing, InputListFailed, func(row *transition) {
+			row.do = func(_ *rules, s state, _ input) (state, []effect) { return s, nil }
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			rows := transitions[test.phase][test.on]
+			defer func() { transitions[test.phase][test.on] = rows }()
+			changed := slices.Clone(rows)
+			for i := range changed {
+				test.do(&changed[i])
+			}
+			transitions[test.phase][test.on] = changed
+			var v verdict
+			for seed := uint64(0); seed < 2000 && !v.found; seed++ {
+				v.wander(seed)
+			}
+			assert.True(t, v.found)
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package machine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// Reflector keeps a [Store] equal to a collection that can be listed and watched. See the package documentation.
+//
+// It is the shell around the machine in this package: it owns the goroutines, the connection, the timers, the dice
+// and the store, and decides nothing.
+type Reflector[T any] struct {
+	config  reflector.Config[T] // with defaults
+	rules   *rules
+	trace   *reflector.Trace // of config
+	marks   func(resourceVersion string)
+	carried keepaliver // the lister, if it is one
+
+	// Set by Run before anything else happens.
+	ctx   context.Context // ends with the caller's, or when the keeper of the time panics
+	end   context.CancelFunc
+	began time.Time
+	timer *time.Timer
+	crash *PanicError // written by the keeper of the time at its end, read after that
+
+	// mu guards the machine and everything that its effects touch. It is held while a step and its effects are
+	// carried out, which includes the calls of the store, the hooks and the error handler, and is not held while
+	// the shell waits for a list, a watch, an event or a timer.
+	mu        sync.Mutex
+	state     state
+	operation operation             // what the goroutine of Run has to do
+	cancel    context.CancelFunc    // ends operation.ctx
+	watcher   api.Watcher[T]        // the open stream, or nil
+	page      *api.List[T]          // the answer that is being handled
+	event     api.WatchEvent[T]     // the event that is being handled
+	collected collection[T]         // the whole state, as it comes in
+	delays    backoff.BackOff       // made of config.Backoff
+	ringsAt   time.Duration         // what timer is set to
+	running   bool                  // Run was called
+	failures  int                   // calls of the store that failed
+	failure   *reflector.StoreError // the last of them
+
+	// publishMu guards the copy that Snapshot reads, so that it can be called from hooks, handlers and the store.
+	// It is taken while mu is held, never the other way round.
+	publishMu            sync.Mutex
+	published            state
+	publishedStoreErrors int
+	publishedStoreError  *reflector.StoreError
+}
+
+// operation is what the goroutine of Run has to do until it is replaced by another one.
+type operation struct {
+	id      int // of this one; the outcome of an operation that is no longer current is dropped
+	kind    effectKind
+	ctx     context.Context // ends when the operation is replaced; a Read has that of the Open before it
+	options api.ListOptions
+	verify  bool // Open: only if the server has reached the version of options
+}
+
+// New returns a Reflector that does nothing until [Reflector.Run].
+func New[T any](cfg reflector.Config[T]) *Reflector[T] {
+	cfg = cfg.WithDefaults()
+	r := &Reflector[T]{config: cfg, rules: rulesOf(cfg), trace: cfg.Trace, state: newState(), marks: func(string) {}}
+	if store, ok := cfg.Store.(reflector.Bookmarker); ok {
+		r.marks = store.Bookmark
+	}
+	r.carried, _ = cfg.ListerWatcher.(keepaliver)
+	r.published = r.state
+	return r
+}
+
+// Run reflects until ctx ends. When it returns, nothing of this Reflector is running any more and the store is not
+// called again. It may be called once.
+//
+// It starts one goroutine, which keeps the time, and waits for its end. A panic of the ListerWatcher, the store, a
+// hook or the error handler comes out of Run, from the goroutine that keeps the time as a [*PanicError].
+func (r *Reflector[T]) Run(ctx context.Context) {
+	r.begin(ctx)
+	var keeper sync.WaitGroup
+	defer r.finish(&keeper)
+	keeper.Go(r.keepTime)
+
+	r.handle(input{kind: InputStart})
+	for {
+		op := r.current()
+		switch {
+		case op.kind == effectHalt:
+			return
+		case r.ctx.Err() != nil:
+			r.handle(input{kind: InputStop})
+		default:
+			r.operate(op)
+		}
+	}
+}
+
+func (r *Reflector[T]) begin(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running {
+		panic("reflector: Run was called twice")
+	}
+	r.running = true
+	r.ctx, r.end = context.WithCancel(ctx)
+	r.publishMu.Lock()
+	r.began = time.Now()
+	r.publishMu.Unlock()
+	r.delays = r.config.Backoff.Delays()
+	r.ringsAt = never
+	r.timer = time.NewTimer(never)
+}
+
+// finish waits for the other goroutine and passes its panic on. It runs when Run panics, too: then the stream is
+// still open and somebody has to close it.
+func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
+	r.end()
+	keeper.Wait()
+	r.timer.Stop()
+	r.mu.Lock()
+	r.closeLocked(effect{})
+	r.mu.Unlock()
+	if r.crash != nil {
+		panic(r.crash)
+	}
+}
+
+func (r *Reflector[T]) current() operation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.operation
+}
+
+// handle lets the machine take a step, and whatever follows from its effects.
+func (r *Reflector[T]) handle(in input) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.handleLocked(in)
+}
+
+func (r *Reflector[T]) handleLocked(in input) {
+	for more := true; more; {
+		in.now = time.Since(r.began)
+		in.mute = r.carried != nil && !r.carried.ProvesLife()
+		next, effects := r.rules.step(r.state, in)
+		if next.phase != r.state.phase {
+			r.trace.StateChanged(r.state.phase, next.phase, in.kind.String())
+		}
+		r.state = next
+		in, more = r.performLocked(effects)
+		r.publishLocked()
+	}
+	if at, _ := r.state.next(); at < r.ringsAt {
+		r.setTimerLocked(at)
+	}
+}

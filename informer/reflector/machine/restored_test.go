@@ -1,0 +1,186 @@
+package machine_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// restorable is a server whose etcd can be replaced by a backup: by another source, whose versions are behind. It does as
+// kube-apiserver v1.36 does (tried out): a list at a version that it has not reached is refused, a watch from there is opened
+// and delivers nothing, not even bookmarks, until the version has been passed.
+type restorable struct {
+	mu     sync.Mutex
+	source *informertest.FakeSource[*api.Namespace]
+	down   bool
+	busy   int // how many lists are answered by a request for patience
+
+	mute bool // the connection is not tested
+}
+
+func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.source = source
+}
+
+func (s *restorable) setDown(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *restorable) setBusy(lists int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = lists
+}
+
+func (s *restorable) current() (*informertest.FakeSource[*api.Namespace], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, syscall.ECONNREFUSED
+	}
+	return s.source, nil
+}
+
+func (s *restorable) isBusy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	return s.busy >= 0
+}
+
+func (s *restorable) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+	source, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	if s.isBusy() {
+		return nil, informertest.TooManyRequests(time.Second)
+	}
+	return source.List(ctx, opts)
+}
+
+func (s *restorable) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+	source, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	asked, _ := strconv.Atoi(opts.ResourceVersion)
+	reached, _ := strconv.Atoi(source.ResourceVersion())
+	if !opts.SendInitialEvents && asked > reached {
+		opts.ResourceVersion = source.ResourceVersion()
+	}
+	watcher, err := source.Watch(ctx, opts)
+	return &watchOfTheFuture{Watcher: watcher, after: asked, lives: !s.mute}, err
+}
+
+// watchOfTheFuture passes over everything up to a version.
+type watchOfTheFuture struct {
+	api.Watcher[*api.Namespace]
+	after int
+	lives bool
+}
+
+func (w *watchOfTheFuture) ProvesLife() bool { return w.lives }
+
+func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
+	for {
+		event, err := w.Watcher.Next()
+		if version, _ := strconv.Atoi(event.ResourceVersion); err != nil || version > w.after {
+			return event, err
+		}
+	}
+}
+
+// A cluster whose etcd was restored from a backup goes on at versions that it has been at before. Whoever watches from one
+// that it has not reached again hears nothing for hours; with client-go all controllers have to be restarted after a restore.
+func TestEtcdIsRestoredFromABackup(t *testing.T) {
+	for name, c := range map[string]struct {
+		outage time.Duration
+		busy   int
+		mute   bool
+		within time.Duration
+	}{
+		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
+		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
+		"behind a load balancer":              {within: reflector.DefaultIdleTimeout + time.Minute},
+		"behind a load balancer, by HTTP/1.1": {mute: true, within: reflector.DefaultIdleTimeout + time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				server := &restorable{source: f.source, mute: c.mute}
+				f.config.ListerWatcher = server
+				var refused []string
+				f.config.Trace = &reflector.Trace{Expired: func(rv string, err error) {
+					assert.Equal(t, reflector.CauseTooLarge, reflector.CauseOf(err))
+					refused = append(refused, rv)
+				}}
+				stop := f.run()
+				defer stop()
+				for range 50 {
+					f.source.Touch()
+				}
+				f.source.Add(informertest.Namespace("lost"))
+				time.Sleep(10 * time.Second) // a watch that breaks off at once leads to a list, and that is not what this is about
+
+				backup := informertest.NewNamespaceSource()
+				backup.Add(informertest.Namespace("kept"))
+				server.restore(backup)
+				server.setDown(c.outage > 0)
+				f.source.Cut(syscall.ECONNRESET)
+				time.Sleep(c.outage)
+				server.setBusy(c.busy)
+				server.setDown(false)
+				backup.Add(informertest.Namespace("new"))
+				time.Sleep(c.within)
+
+				require.Equal(t, versions(backup.Objects()), f.store.state())
+				assert.Equal(t, []string{"52"}, refused)
+				backup.Delete("kept")
+				synctest.Wait()
+				assert.Equal(t, versions(backup.Objects()), f.store.state(), "it follows again")
+			})
+		})
+	}
+}
+
+// What an ordinary outage costs beside the watch that is opened again is one request for one object, and no list.
+func TestAfterAnOutageThePositionIsLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		server := &restorable{source: f.source}
+		f.config.ListerWatcher = server
+		stop := f.run()
+		defer stop()
+		synctest.Wait()
+		f.source.Add(informertest.Namespace("a"))
+		synctest.Wait()
+		before := len(f.requests("list"))
+		server.setDown(true)
+		f.source.Cut(syscall.ECONNRESET)
+		time.Sleep(20 * time.Second)
+		server.setDown(false)
+		f.source.Add(informertest.Namespace("b"))
+		time.Sleep(time.Minute)
+
+		asked := f.requests("list")[before:]
+		require.Len(t, asked, 1)
+		assert.Equal(t, api.ListOptions{ResourceVersion: "2", ResourceVersionMatch: api.MatchNotOlderThan, Limit: 1}, asked[0].Options)
+		assert.Equal(t, versions(f.source.Objects()), f.store.state())
+	})
+}

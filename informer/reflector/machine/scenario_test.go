@@ -1,0 +1,157 @@
+package machine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
+	"orrery/restclient/api"
+)
+
+// TestScenarios runs the files in testdata. Each is an incident: commands to a fake API server and a Reflector,
+// and below the line what is seen of both, with the time since the beginning. `go test -rewrite` writes the second half.
+//
+// A command is a line; several may follow each other. The commands:
+//
+//	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
+//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s, mute=yes, endless=yes
+//	add|modify|delete|lose NAME ..., touch
+//	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
+//	cut FAULT, error FAULT   end the open watches; send them an ERROR event
+//	bookmark, initial-bookmark, silence, expire
+//	fail-store OP ...        the next call of OP fails
+//	hold, release            let requests wait
+//	many N                   add N objects
+//	add-every DURATION N     add N objects, one each DURATION
+//	down DURATION            break the watches and refuse connections for that long; shows the delays only
+//	run, stop, advance DURATION, snapshot, store
+//
+// A FAULT is eof, reset, refused, dead, garbage, 429, 429/30s, a code such as 410, or a reason such as Expired.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScenario()
+				defer s.stop()
+				datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+					return s.script(t, d)
+				})
+			})
+		})
+	}
+}
+
+type scenario struct {
+	config  reflector.Config[*api.Namespace]
+	source  *informertest.FakeSource[*api.Namespace]
+	store   *recordingStore
+	release func()
+
+	reflector *machine.Reflector[*api.Namespace]
+	cancel    context.CancelFunc
+	done      chan struct{}
+
+	journal
+}
+
+// journal collects what happens, line by line.
+type journal struct {
+	began time.Time
+
+	mu    sync.Mutex // requests, store calls and hooks come from different goroutines
+	lines []string
+}
+
+func (j *journal) note(format string, args ...any) {
+	at := time.Since(j.began).Round(time.Millisecond)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, fmt.Sprintf("%-7s %s", at, fmt.Sprintf(format, args...)))
+}
+
+// take returns what was noted since the last time.
+func (j *journal) take() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lines := j.lines
+	j.lines = nil
+	return lines
+}
+
+func newScenario() *scenario {
+	s := &scenario{source: informertest.NewNamespaceSource(), journal: journal{began: time.Now()}}
+	s.store = &recordingStore{journal: &s.journal, content: map[string]*api.Namespace{}, fail: map[string]bool{}}
+	s.config = reflector.Config[*api.Namespace]{
+		Name:              "namespaces",
+		ListerWatcher:     &recordingSource{s.source, &s.journal},
+		Store:             s.store,
+		KeyFunc:           func(ns *api.Namespace) (string, error) { return ns.Name, nil },
+		DisableWatchList:  true,
+		MinWatchTimeout:   24 * time.Hour, // the time limit of a watch is drawn by lot, so scenarios do without
+		Backoff:           reflector.BackoffConfig{Jitter: -1},
+		WatchErrorHandler: func(_ context.Context, err error) { s.note("! %s", describe(err)) },
+		Trace:             s.trace(),
+	}
+	return s
+}
+
+func (s *scenario) trace() *reflector.Trace {
+	return &reflector.Trace{
+		BackOff:     func(d time.Duration, err error) { s.note("  back off %s: %s", d, describe(err)) },
+		Expired:     func(rv string, _ error) { s.note("  the position %q is lost", rv) },
+		IdleTimeout: func(d time.Duration) { s.note("  silent for %s", d) },
+		Zombie:      func(d time.Duration, by string) { s.note("  ZOMBIE, silent for %s, by %s", d, by) },
+		StreamingListAbandoned: func(err error) {
+			s.note("  no streaming list: %s", describe(err))
+		},
+		WatchEnded: func(w reflector.WatchInfo) {
+			s.note("  watch closed at %q after %d events, %s", w.ResourceVersion, w.Events, w.Lasted)
+		},
+	}
+}
+
+// describe shortens an error to its type and its cause.
+func describe(err error) string {
+	var (
+		list  *reflector.ListError
+		open  *reflector.WatchStartError
+		watch *reflector.StreamError
+		store *reflector.StoreError
+	)
+	switch {
+	case errors.As(err, &list):
+		return fmt.Sprintf("ListError (page %d): %v", list.Page, list.Err)
+	case errors.As(err, &open):
+		return fmt.Sprintf("WatchStartError: %v", open.Err)
+	case errors.As(err, &watch):
+		return fmt.Sprintf("StreamError: %v", watch.Err)
+	case errors.As(err, &store):
+		return fmt.Sprintf("StoreError (%s): %v", store.Op, store.Err)
+	}
+	return err.Error()
+}
+
+func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
+	for _, line := range append([]string{d.FullCmd()}, strings.Split(d.Input, "\n")...) {
+		if words := strings.Fields(line); len(words) > 0 {
+			s.command(t, words[0], words[1:])
+			synctest.Wait()
+		}
+	}
+	return strings.Join(s.take(), "\n")
+}

@@ -1,0 +1,94 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// atWatch is a machine that has opened a watch at time 0.
+func atWatch(t *testing.T, opened input) *driver {
+	rules := testRules()
+	rules.streaming, rules.resync = false, 0
+	d := newDriver(rules)
+	opened.kind = InputOpened
+	for _, in := range []input{{kind: InputStart}, {kind: InputPageListed, rv: "7"}, opened} {
+		require.NoError(t, d.feed(in))
+	}
+	require.Equal(t, phaseWatching, d.state.phase)
+	return d
+}
+
+// A process that was stopped (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
+// come meanwhile still unread. It reads that first.
+func TestAProcessThatWasStoppedFindsNoZombies(t *testing.T) {
+	for name, opened := range map[string]input{
+		"HTTP/1.1": {limit: 36 * time.Second},
+		"HTTP/2":   {limit: 5 * time.Minute, lives: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := atWatch(t, opened)
+			d.state.bookmarkGap, d.state.bookmarkAt = time.Minute, 0
+			now := 10 * time.Minute
+			require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: now}))
+			assert.Equal(t, phaseWatching, d.state.phase)
+			assert.Zero(t, d.state.zombies)
+			late := d.state
+
+			require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: now + time.Second}))
+			require.NoError(t, d.feed(input{kind: InputStreamEnded, now: now + time.Second}))
+			assert.Zero(t, d.state.zombies)
+
+			// If there was nothing to read the connection is dead after all, and the patience has an end.
+			d.state = late
+			at, due := d.state.next()
+			require.Equal(t, InputIdleElapsed, due)
+			assert.LessOrEqual(t, at, now+10*time.Second)
+			require.NoError(t, d.feed(input{kind: due, now: at + time.Hour}))
+			assert.Equal(t, phaseOpeningWatch, d.state.phase)
+			assert.Equal(t, 1, d.state.zombies)
+		})
+	}
+}
+
+// The same while a watch is being opened: the answer may be there already.
+func TestAProcessThatWasStoppedReadsTheAnswerFirst(t *testing.T) {
+	d := atWatch(t, input{limit: 36 * time.Second})
+	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
+	require.Equal(t, phaseOpeningWatch, d.state.phase)
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: time.Hour}))
+	assert.Equal(t, phaseOpeningWatch, d.state.phase)
+	opened := d.state
+	require.NoError(t, d.feed(input{kind: InputOpened, limit: 36 * time.Second, now: time.Hour + time.Second}))
+	assert.Equal(t, phaseWatching, d.state.phase)
+	assert.Zero(t, d.state.zombies)
+
+	d.state = opened
+	at, due := d.state.next()
+	require.NoError(t, d.feed(input{kind: due, now: at}))
+	assert.Equal(t, phaseBackingOff, d.state.phase)
+	assert.Equal(t, 1, d.state.zombies)
+}
+
+// And while the state comes as a stream: that is not given up for good because this process had no time.
+func TestAProcessThatWasStoppedGoesOnWithTheStream(t *testing.T) {
+	d := newDriver(testRules())
+	d.rules.streaming = true
+	require.NoError(t, d.feed(input{kind: InputStart}))
+	require.Equal(t, phaseOpeningStream, d.state.phase)
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + time.Minute}))
+	require.Equal(t, phaseOpeningStream, d.state.phase)
+	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour}))
+	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "1", now: time.Hour}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 2 * time.Hour}))
+	assert.Equal(t, phaseStreaming, d.state.phase, "what has come is read first")
+	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "2", now: 2*time.Hour + time.Second}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 3 * time.Hour}))
+	assert.Equal(t, phaseStreaming, d.state.phase, "it was stopped once more")
+
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	assert.Equal(t, phaseListing, d.state.phase)
+	assert.True(t, d.state.refused, "there was nothing to read")
+}

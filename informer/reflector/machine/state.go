@@ -1,0 +1,189 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"orrery/informer/reflector"
+)
+
+// never is the time of a timer that is not set.
+const never = time.Duration(math.MaxInt64)
+
+// state is everything that the machine remembers. It is a value: a step takes one and returns another. Times are
+// durations since the start of Run.
+type state struct {
+	phase reflector.Phase
+
+	// The position.
+
+	// lastRV is the version that the store has: "" until the first Replace, then that of the last Replace, event or
+	// bookmark.
+	lastRV string
+	// unavailable: the server will not accept lastRV again, so requests ask for "". Ends with the next Replace.
+	unavailable bool
+	// synced: the store has had a whole state at least once.
+	synced bool
+	// ownVersions: a whole state has shown that versions do not come from one counter, so they are not compared.
+	ownVersions bool
+
+	// The request under way. Set when it is made, read while it lasts.
+
+	requestRV   string        // the version that was asked for
+	requestedAt time.Duration // when (for a list: its first page)
+
+	// A list. Invariant: page >= 1 exactly in PhaseListing.
+
+	page      int    // the page that was asked for
+	limit     int64  // the page size that was asked for; 0: no pages
+	token     string // the continue token that was asked with; "" for page 1
+	listRV    string // the version of page 1, which is that of the whole list
+	whole     bool   // pages did not work out; this is the second attempt, without them
+	pagedZero bool   // the server pages lists at "0" too: it has no watch cache, and pages are always worth asking for
+
+	// A streaming list.
+
+	refused   bool // streaming lists are off for the rest of this Run: the server does not do them
+	broken    int  // streaming lists in a row that broke off
+	streaming bool // in PhaseReplacing: the state comes from a stream that goes on
+
+	// A watch.
+
+	synthetic bool          // it began at no definite version: its first ADDED events are in no order
+	openedAt  time.Duration // when its events began to count
+	events    int           // changes and bookmarks delivered
+	changes   int           // changes delivered
+
+	// Silence on a watch.
+
+	lives       bool          // the connection is tested while nothing comes
+	mute        bool          // that of the last answer was not: the next watch is asked for with a short limit
+	heardAt     time.Duration // when something came last, or the watch was opened
+	patience    time.Duration // longest silence of this watch; not positive: any
+	newsAt      time.Duration // when the server last showed that it has the position: it sent something, or was asked
+	asked       bool          // while a watch is opened: the server is asked first whether it has the position
+	overslept   bool          // the silence was over long before our timer rang, and what had come meanwhile is given time
+	endsAt      time.Duration // when the server was asked to end this watch; never: not known
+	unpunctual  bool          // the server did not end a watch when it was asked to, and has not done so since
+	bookmarkAt  time.Duration // when the last bookmark of this watch came; never: none did
+	bookmarkGap time.Duration // longest time between two bookmarks of one watch; 0: not known
+	doubtedAt   time.Duration // while a watch is opened: heardAt of the one before, if that was given up for its silence alone; or never
+
+	// Failure.
+
+	keepPosition  bool          // in PhaseBackingOff: a watch at lastRV comes next, not the whole state
+	lostSight     bool          // in PhaseBackingOff: nobody answered at lastRV; who answers next may be another server
+	healthy       bool          // there was health since the last back-off: the next one begins at the beginning
+	failures      int           // back-offs in a row without health between them
+	internalSince time.Duration // first internal error of the current series
+	internalLast  time.Duration // last one; never if there was none
+	lastErr       error         // why the last back-off or fall-back happened
+
+	// Timers: the time at which each rings, or never. checked by check: only those that mean something in the
+	// phase are set.
+
+	backOffAt  time.Duration
+	idleAt     time.Duration
+	deadlineAt time.Duration
+	resyncAt   time.Duration
+
+	// Counters for snapshots. Nothing depends on them.
+
+	rounds, lists, watches, totalEvents, totalStale, totalBookmarks, zombies int
+}
+
+// newState is the state before Start.
+func newState() state {
+	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never,
+		bookmarkAt: never, doubtedAt: never, endsAt: never}
+}
+
+// startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
+// versions). "0" at first: whatever the server has at hand, from its cache. Then the last one seen, so that time never
+// runs backwards. "" once the server has refused that: a consistent read.
+func (s state) startRV() string {
+	switch {
+	case s.unavailable:
+		return ""
+	case s.lastRV == "":
+		return "0"
+	default:
+		return s.lastRV
+	}
+}
+
+// next returns the timer that rings first and the input that it stands for; never if none is set.
+func (s state) next() (at time.Duration, input Input) {
+	at, input = s.resyncAt, InputResyncElapsed
+	if s.idleAt < at {
+		at, input = s.idleAt, InputIdleElapsed
+	}
+	if s.deadlineAt < at {
+		at, input = s.deadlineAt, InputDeadlineElapsed
+	}
+	if s.backOffAt < at {
+		at, input = s.backOffAt, InputBackOffElapsed
+	}
+	return at, input
+}
+
+// waits tells whether the phase has the other side to wait for, and so a limit to its silence.
+func waits(p reflector.Phase) bool {
+	return p == phaseOpeningStream || p == phaseStreaming || p == phaseOpeningWatch || p == phaseWatching
+}
+
+// settle switches off what means nothing in the phase that was entered.
+func (s state) settle() state {
+	if !waits(s.phase) {
+		s.idleAt = never
+	}
+	if s.phase != phaseOpeningStream && s.phase != phaseStreaming && s.phase != phaseListing {
+		s.deadlineAt = never
+	}
+	if s.phase != phaseBackingOff {
+		s.backOffAt, s.keepPosition, s.lostSight = never, false, false
+	}
+	if s.phase != phaseOpeningWatch {
+		s.doubtedAt = never
+	}
+	if s.phase == phaseStopped {
+		s.resyncAt = never
+	}
+	if s.phase != phaseListing {
+		s.page, s.limit, s.token, s.whole = 0, 0, "", false
+	}
+	return s
+}
+
+// check returns what is wrong with the state, or nil. It is for tests: each step must lead from a state that is
+// right to a state that is right.
+func (s state) check() error {
+	watching := s.phase == phaseOpeningWatch || s.phase == phaseWatching
+	switch {
+	case watching && s.lastRV == "":
+		return fmt.Errorf("%s without a position", s.phase)
+	case watching && s.unavailable:
+		return fmt.Errorf("%s at a position that the server has refused", s.phase)
+	case s.keepPosition && (s.phase != phaseBackingOff || s.lastRV == "" || s.unavailable):
+		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
+	case s.lostSight && !s.keepPosition:
+		return fmt.Errorf("%s has lost sight of a server without a position", s.phase)
+	case (s.phase == phaseListing) != (s.page > 0):
+		return fmt.Errorf("%s at page %d", s.phase, s.page)
+	case s.token != "" && s.page < 2:
+		return fmt.Errorf("page %d has a continue token", s.page)
+	case s.whole && s.limit != 0:
+		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
+	case s.synced && s.lastRV == "":
+		return fmt.Errorf("synced without a position")
+	case s.phase == phaseStopped && s.resyncAt != never, s.phase != phaseBackingOff && s.backOffAt != never,
+		!waits(s.phase) && s.idleAt != never:
+		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
+	case s.doubtedAt != never && s.phase != phaseOpeningWatch:
+		return fmt.Errorf("%s doubts a watch", s.phase)
+	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
+		return fmt.Errorf("impossible counters")
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package machine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/reflector"
+)
+
+func testRules() *rules {
+	return &rules{
+		name: "things", list: 5 * time.Minute, streaming: true, silence: 10 * time.Second, deadline: 5 * time.Minute, attempts: 3,
+		idle: 3 * time.Minute, muteIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
+	}
+}
+
+// TestEveryRowIsReached walks the machine at random, from a fixed seed, until every row of the table was taken. A
+// row that stands behind one that always holds, or whose condition contradicts its phase, would never be.
+func TestEveryRowIsReached(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	reached := make([]bool, len(table))
+	for range 5000 {
+		machine := newDriver(testRules())
+		machine.rules.streaming = random.IntN(4) > 0
+		machine.rules.attempts = 1 + random.IntN(3)
+		machine.step = func(s state, in input) {
+			if row := rowOf(machine.rules, s, in); row >= 0 {
+				reached[row] = true
+			}
+		}
+		lucky := machine.outcome
+		machine.outcome = func(e effect) (input, bool) {
+			switch {
+			case e.kind == effectReplace && random.IntN(5) == 0:
+				return input{kind: InputReplaceFailed, err: reflector.ErrIdle}, true
+			case e.kind == effectResync && random.IntN(2) == 0:
+				return input{kind: InputResyncFailed, err: reflector.ErrIdle}, true
+			}
+			return lucky(e)
+		}
+		require.NoError(t, machine.feed(input{kind: InputStart}))
+		now := time.Duration(0)
+		for range 60 {
+			in := randomInput(random.IntN)
+			for len(transitions[machine.state.phase][in.kind]) == 0 && machine.state.phase != phaseStopped {
+				in = randomInput(random.IntN)
+			}
+			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
+			if random.IntN(30) == 0 {
+				now += longWithoutNews
+			}
+			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // it rings when it should, or late
+				now = max(now, machine.state.idleAt+time.Duration(random.IntN(2))*lateTimer)
+			}
+			in.now = now
+			require.NoError(t, machine.feed(in))
+		}
+	}
+	idle := newDriver(testRules())
+	idle.step = func(s state, in input) { reached[rowOf(idle.rules, s, in)] = true }
+	require.NoError(t, idle.feed(input{kind: InputStop}))
+	for i, row := range table {
+		assert.True(t, reached[i], "never reached: %s, %s [%s]", row.from, row.on, row.when.text)
+	}
+}
+
+// TestEveryPairIsAccountedFor lists the inputs that a phase ignores. They are timers and answers of what the phase
+// before has given up; the list is here so that a new phase or input has to be thought about.
+func TestEveryPairIsAccountedFor(t *testing.T) {
+	ignored := map[reflector.Phase]string{}
+	for phase := range phaseCount {
+		var inputs []string
+		for in := range inputCount {
+			if len(transitions[phase][in]) == 0 {
+				inputs = append(inputs, in.String())
+			}
+		}
+		ignored[phase] = strings.Join(inputs, " ")
+	}
+	assert.Equal(t, map[reflector.Phase]string{
+		phaseIdle: "PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
+			"BackOffElapsed IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed",
+		phaseOpeningStream: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
+			"BackOffElapsed ResyncFailed",
+		phaseStreaming: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed ResyncFailed",
+		phaseListing: "Start Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed " +
+			"IdleElapsed ResyncFailed",
+		phaseReplacing: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed DelayDrawn BackOffElapsed " +
+			"IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed Stop",
+		phaseOpeningWatch: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
+			"BackOffElapsed DeadlineElapsed",
+		phaseWatching: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed DeadlineElapsed",
+		phaseBackingOff: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed " +
+			"IdleElapsed DeadlineElapsed",
+		phaseStopped: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
+			"BackOffElapsed IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed Stop",
+	}, ignored)
+}
+
+// TestLastRowAlwaysHolds: of the rows for a phase and an input the last has no condition, so that what is handled at
+// all is handled always. The one exception is named.
+func TestLastRowAlwaysHolds(t *testing.T) {
+	for phase := range phaseCount {
+		for in := range inputCount {
+			rows := transitions[phase][in]
+			for i, row := range rows {
+				last := i == len(rows)-1
+				if phase == phaseBackingOff && in == InputResyncFailed {
+					// The state is going to be fetched anew anyway, unless the position was to be kept.
+					assert.Equal(t, positionKept.text, row.when.text)
+					continue
+				}
+				assert.Equal(t, last, row.when.holds == nil, "%s, %s, row %d", phase, in, i)
+			}
+		}
+	}
+}
+
+// TestNamesAreComplete: every constant has a name of its own.
+func TestNamesAreComplete(t *testing.T) {
+	var names []string
+	for p := range phaseCount {
+		names = append(names, "phase "+p.String())
+	}
+	for in := range inputCount {
+		names = append(names, "input "+in.String())
+	}
+	for c := range causeCount {
+		names = append(names, "cause "+c.String())
+	}
+	for r := range remedyCount {
+		names = append(names, "remedy "+r.String())
+	}
+	for e := range effectKindCount {
+		names = append(names, "effect "+e.String())
+	}
+	slices.Sort(names)
+	assert.Len(t, slices.Compact(slices.Clone(names)), len(names))
+	for _, name := range names {
+		assert.NotContains(t, name+"|", " |", "a constant without a name")
+	}
+}
+
+// driver runs a machine the way the shell does: what has an outcome gets one before anything else happens. It checks
+// every step.
+type driver struct {
+	rules *rules
+	state state
+
+	outcome   func(e effect) (input, bool) // of an effect that has one
+	operation effectKind                   // what the shell would be doing
+	doing     bool
+	refused   map[string]bool // versions that were refused, and not given out again since
+	requests  []effect
+	reports   int
+	step      func(state, input) // sees every step before it is made; may be nil
+}
+
+func newDriver(r *rules) *driver {
+	d := &driver{rules: r, state: newState(), refused: map[string]bool{}}
+	d.outcome = func(e effect) (input, bool) {
+		switch e.kind {
+		case effectReplace:
+			return input{kind: InputReplaced}, true
+		case effectDraw:
+			return input{kind: InputDelayDrawn, delay: max(time.Second, e.atLeast)}, true
+		}
+		return input{}, false
+	}
+	return d
+}
+
+func rowOf(r *rules, s state, in input) int {
+	for i, row := range table {
+		if row.from == s.phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, s, in)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// feed makes a step and those that follow from it, and returns the first rule that one of them breaks.
+func (d *driver) feed(in input) error {
+	for {
+		before := d.state
+		if d.step != nil {
+			d.step(before, in)
+		}
+		next, effects := d.rules.step(before, in)
+		d.state = next
+		if err := d.judge(before, in, effects); err != nil {
+			return fmt.Errorf("%s, %s -> %s: %w", before.phase, in.kind, next.phase, err)
+		}
+		if len(effects) == 0 || !effects[len(effects)-1].kind.hasOutcome() {
+			return nil
+		}
+		follow, more := d.outcome(effects[len(effects)-1])
+		if !more {
+			return nil
+		}
+		follow.now = in.now
+		in = follow
+	}
+}
+
+// judge holds the effects of a step against what must be true of them.
+func (d *driver) judge(before state, in input, effects []effect) error {
+	if err := d.state.check(); err != nil {
+		return err
+	}
+	d.noteRefusal(before, in)
+	operations := 0
+	for i, e := range effects {
+		switch {
+		case e.kind.hasOutcome() && i != len(effects)-1:
+			return fmt.Errorf("%s is not the last effect", e.kind)
+		case e.kind.isOperation():
+			operations++
+			d.operation, d.doing = e.kind, true
+		case e.kind == effectClose && before.phase == phaseStopped:
+			return fmt.Errorf("something is done after the end")
+		case e.kind == effectReport:
+			d.reports++
+			if e.err == nil {
+				return fmt.Errorf("a report of nothing")
+			}
+		}
+		if err := d.judgeRequest(e); err != nil {
+			return err
+		}
+	}
+	if operations > 1 {
+		return fmt.Errorf("%d operations at once", operations)
+	}
+	return d.judgeOperation(effects)
+}
+
+// noteRefusal remembers which versions must not be asked for.
+func (d *driver) noteRefusal(before state, in input) {
+	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
+	if d.state.lastRV != before.lastRV || in.kind == InputReplaced {
+		delete(d.refused, d.state.lastRV) // the server itself has named it again
+	}
+	switch {
+	case !gone:
+	case before.phase == phaseWatching && in.kind == InputStreamFailed:
+		d.refused[before.lastRV] = true
+	case in.kind == InputOpenFailed && (before.phase == phaseOpeningWatch || before.phase == phaseOpeningStream),
+		in.kind == InputStreamFailed && before.phase == phaseStreaming,
+		// On a later page the token is refused, not the version; and by then the list of the whole is still to come.
+		in.kind == InputListFailed && before.phase == phaseListing && before.token == "":
+		d.refused[before.requestRV] = true
+	}
+	delete(d.refused, "") // it cannot be refused
+}
+
+func (d *driver) judgeRequest(e effect) error {
+	if e.kind != effectOpen && e.kind != effectList {
+		return nil
+	}
+	d.requests = append(d.requests, e)
+	o := e.options
+	switch {
+	case e.kind == effectOpen && !o.SendInitialEvents && o.ResourceVersion == "":
+		return fmt.Errorf("a watch without a position")
+	case d.refused[o.ResourceVersion]:
+		return fmt.Errorf("the refused version %q is asked for", o.ResourceVersion)
+	case o.Continue != "" && o.ResourceVersion != "":
+		return fmt.Errorf("a continue token with a version")
+	case e.kind == effectOpen && !o.AllowWatchBookmarks:
+		return fmt.Errorf("no bookmarks are asked for")
+	case o.SendInitialEvents != (o.ResourceVersionMatch != ""):
+		return fmt.Errorf("initial events and resourceVersionMatch do not go together")
+	}
+	return nil
+}
+
+// judgeOperation: in each phase the shell does what the phase waits for.
+func (d *driver) judgeOperation(effects []effect) error {
+	if len(effects) > 0 && effects[len(effects)-1].kind.hasOutcome() {
+		return nil // not at rest yet
+	}
+	want := map[reflector.Phase]effectKind{
+		phaseOpeningStream: effectOpen, phaseStreaming: effectRead, phaseListing: effectList, phaseOpeningWatch: effectOpen,
+		phaseWatching: effectRead, phaseBackingOff: effectWait, phaseStopped: effectHalt}
+	kind, fixed := want[d.state.phase]
+	if fixed && (!d.doing || d.operation != kind) {
+		return fmt.Errorf("in %s the shell does %s", d.state.phase, d.operation)
+	}
+	if at, timer := d.state.next(); d.state.phase == phaseBackingOff && (at == never || timer == InputIdleElapsed) {
+		return fmt.Errorf("a back-off without an end")
+	}
+	return nil
+}
+
+// lastTime is a lower bound of the time at which the state was made.
+func (s state) lastTime() time.Duration {
+	last := max(s.requestedAt, s.openedAt)
+	if s.backOffAt != never {
+		last = max(last, s.backOffAt-10*time.Second)
+	}
+	return last
+}
+
+// randomInput draws an input of any kind with any content. intN returns a number in [0, n).
+func randomInput(intN func(int) int) input {
+	in := input{kind: Input(intN(int(inputCount))), err: reflector.ErrIdle}
+	if in.kind == InputStop && intN(8) > 0 {
+		in.kind = InputEvent
+	}
+	in.rv = []string{"", "0", "7", "8", "9"}[intN(5)]
+	in.token = []string{"", "", "t1", "t2"}[intN(4)]
+	in.added = intN(2) == 0
+	in.initial = intN(2) == 0
+	in.lives = intN(2) == 0
+	in.mute = intN(4) == 0
+	in.limit = []time.Duration{0, 36 * time.Second, 5 * time.Minute}[intN(3)]
+	in.cause = reflector.Cause(intN(int(causeCount)))
+	in.owned = intN(8) == 0
+	in.delay = time.Duration(intN(40)) * time.Second
+	return in
+}

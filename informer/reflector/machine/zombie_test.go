@@ -1,0 +1,144 @@
+package machine_test
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// overMute runs a test with a Reflector that watches over connections that are not tested, as over HTTP/1.1.
+func overMute(t *testing.T, configure func(f *fixture), test func(t *testing.T, f *fixture)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.source.SetMute(true)
+		configure(f)
+		stop := f.run()
+		defer stop()
+		synctest.Wait()
+		test(t, f)
+	})
+}
+
+// A quiet watch over HTTP/1.1 ends in good order again and again, for a day, and none is taken for dead.
+func TestQuietWatchesOverHTTP1(t *testing.T) {
+	idle := 0
+	overMute(t, func(f *fixture) {
+		f.config.Trace = &reflector.Trace{IdleTimeout: func(time.Duration) { idle++ }}
+	}, func(t *testing.T, f *fixture) {
+		time.Sleep(24 * time.Hour)
+		shot := f.Snapshot()
+		assert.Zero(t, shot.Zombies)
+		assert.Zero(t, idle)
+		assert.Equal(t, 1, shot.Lists)
+		assert.LessOrEqual(t, shot.Watches, 24*60*2, "not more than two a minute")
+		lengths := map[int64]bool{}
+		for _, watch := range f.requests("watch") {
+			lengths[watch.Options.TimeoutSeconds] = true
+		}
+		assert.Greater(t, len(lengths), 5, "watches that began together must not end together")
+		for length := range lengths {
+			assert.GreaterOrEqual(t, length, int64(31))
+			assert.LessOrEqual(t, length, int64(40))
+		}
+	})
+}
+
+// Whatever happens on a healthy server, and when, is no zombie: events in the first second of a watch are nothing special.
+func TestNoEventMakesAZombie(t *testing.T) {
+	for _, endless := range []bool{false, true} {
+		var opened chan struct{}
+		overMute(t, func(f *fixture) {
+			f.source.SetEndless(endless)
+			opened = make(chan struct{}, 1) // of this bubble
+			f.config.Trace = &reflector.Trace{WatchStarted: func(api.ListOptions) { opened <- struct{}{} }}
+		}, func(t *testing.T, f *fixture) {
+			random := rand.New(rand.NewPCG(1, 2))
+			for range 500 {
+				<-opened
+				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+				f.source.Modify(informertest.Namespace("a"))
+			}
+			if endless { // such a watch is suspected once
+				assert.Equal(t, 1, f.Snapshot().Zombies)
+			} else {
+				assert.Zero(t, f.Snapshot().Zombies)
+			}
+		})
+	}
+}
+
+// The other direction: whenever a connection dies, that is found out within 45 seconds, and counted, once. (Between two of
+// them the server has to show once that it ends watches in time.)
+func TestEachDeadConnectionIsCounted(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lives := rapid.SliceOfN(rapid.IntRange(0, 200_000), 1, 8).Draw(rt, "milliseconds until the next connection dies")
+		overMute(t, func(*fixture) {}, func(t *testing.T, f *fixture) {
+			for i, life := range lives {
+				time.Sleep(time.Duration(life) * time.Millisecond)
+				synctest.Wait()
+				f.source.Silence()
+				missed := f.source.Modify(informertest.Namespace("a"))
+				time.Sleep(45 * time.Second)
+				synctest.Wait()
+				require.Equal(t, i+1, f.Snapshot().Zombies)
+				require.Equal(t, missed.ResourceVersion, f.store.state()["a"])
+				time.Sleep(41 * time.Second)
+			}
+			require.Equal(t, 1, f.Snapshot().Lists)
+		})
+	})
+}
+
+// A server that does not end watches in time is suspected once; when it does again, its silence counts again.
+func TestPunctualityIsLearned(t *testing.T) {
+	overMute(t, func(f *fixture) { f.source.SetEndless(true) }, func(t *testing.T, f *fixture) {
+		time.Sleep(24 * time.Hour)
+		assert.Equal(t, 1, f.Snapshot().Zombies)
+		f.source.SetEndless(false)
+		f.source.Cut(syscall.ECONNRESET)
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, 1, f.Snapshot().Zombies)
+		f.source.Silence()
+		time.Sleep(45 * time.Second)
+		assert.Equal(t, 2, f.Snapshot().Zombies)
+	})
+}
+
+// Where it cannot be known beforehand that connections are not tested, the first watch tells.
+func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
+	overMute(t, func(f *fixture) {
+		f.config.ListerWatcher = scripted{list: f.source.List, watch: f.source.Watch}
+	}, func(t *testing.T, f *fixture) {
+		time.Sleep(time.Hour)
+		watches := f.requests("watch")
+		assert.GreaterOrEqual(t, watches[0].Options.TimeoutSeconds, int64(300))
+		for _, watch := range watches[1:] {
+			assert.Less(t, watch.Options.TimeoutSeconds, int64(45))
+		}
+		assert.Zero(t, f.Snapshot().Zombies)
+	})
+}
+
+// An idle timer that is shorter than a second cannot be told to a server, which counts in seconds; one that is switched off
+// is no reason for short watches.
+func TestNoBriefWatchesForOddIdleTimeouts(t *testing.T) {
+	for _, idle := range []time.Duration{-1, 500 * time.Millisecond} {
+		overMute(t, func(f *fixture) { f.config.IdleTimeout = idle }, func(t *testing.T, f *fixture) {
+			time.Sleep(10 * time.Second)
+			for _, watch := range f.requests("watch") {
+				assert.GreaterOrEqual(t, watch.Options.TimeoutSeconds, int64(300))
+			}
+			assert.Zero(t, f.Snapshot().Zombies)
+		})
+	}
+}

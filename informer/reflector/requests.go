@@ -1,0 +1,74 @@
+package reflector
+
+import (
+	"context"
+	"sync"
+
+	"orrery/restclient/api"
+)
+
+// listPages lists page by page, as upstream's pager does. The version of the first page is that of the whole list.
+func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size int64, s *status) (items []T, info ListInfo, err error) {
+	if size == 0 && (rv == "" || rv == "0") { // a list at any other version comes from the server's cache as a whole
+		size = DefaultPageSize
+	}
+	opts := api.ListOptions{ResourceVersion: rv, Limit: size}
+	for {
+		s.change(func(s *Snapshot) { s.Lists++ })
+		info.Pages++
+		page, err := lw.List(ctx, opts)
+		switch {
+		case opts.Continue != "" && CauseOf(err) == CauseExpired: // the other pages are gone: everything at once
+			items, info.Pages, opts = nil, 0, api.ListOptions{ResourceVersion: rv}
+			continue
+		case err != nil:
+			return nil, info, err
+		case info.Pages == 1 && page.ResourceVersion == "":
+			return nil, info, ErrNoResourceVersion
+		case opts.Continue != "" && page.Continue == opts.Continue:
+			return nil, info, ErrRepeatedContinue
+		case info.Pages == 1:
+			info.ResourceVersion = page.ResourceVersion
+		}
+		s.trace.PageListed(PageInfo{ResourceVersion: page.ResourceVersion, Page: info.Pages, Items: len(page.Items), More: page.Continue != ""})
+		items = append(items, page.Items...)
+		if page.Continue == "" {
+			return items, info, nil
+		}
+		opts = api.ListOptions{Limit: size, Continue: page.Continue}
+	}
+}
+
+// result is what Next of a watcher has returned.
+type result[T any] struct {
+	event api.WatchEvent[T]
+	err   error
+}
+
+// resultChan makes a channel of w, so that its reader can wait for something else as well. The last result has an error. stop closes w and
+// waits for the goroutine that reads it.
+func resultChan[T any](w api.Watcher[T]) (results <-chan result[T], stop func()) {
+	channel, done := make(chan result[T]), make(chan struct{})
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for {
+			event, err := w.Next()
+			if err == nil && event.Type == api.WatchError {
+				err = StatusError(event.Status)
+			}
+			select {
+			case channel <- result[T]{event, err}:
+			case <-done:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return channel, func() {
+		close(done)
+		w.Stop()
+		reading.Wait()
+	}
+}

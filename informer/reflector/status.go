@@ -1,0 +1,132 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// status is what the textbook form knows about itself: its [Snapshot], in which the position is.
+type status struct {
+	trace *Trace
+
+	mu       sync.Mutex // never held while a hook is called
+	started  bool
+	snapshot Snapshot
+}
+
+func newStatus(name string, trace *Trace) *status {
+	return &status{trace: trace, snapshot: Snapshot{Name: name}}
+}
+
+// Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine.
+func (s *status) Snapshot() Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snapshot
+}
+
+// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is "" before the
+// first list.
+func (s *status) LastSyncResourceVersion() string { return s.Snapshot().ResourceVersion }
+
+func (s *status) change(do func(*Snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do(&s.snapshot)
+}
+
+// start panics if it is called twice.
+func (s *status) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started {
+		panic("reflector: Run was called twice")
+	}
+	s.started = true
+}
+
+// enter notes a phase and why it was entered.
+func (s *status) enter(phase Phase, on string) {
+	before := s.Snapshot().Phase
+	s.change(func(s *Snapshot) {
+		s.Phase, s.NextAttempt = phase, time.Time{}
+		switch phase {
+		case PhaseOpeningWatch:
+			s.Watches++
+		case PhaseListing:
+			s.Rounds++
+		}
+	})
+	if before != phase {
+		s.trace.StateChanged(before, phase, on)
+	}
+}
+
+func (s *status) enterBackOff(delay time.Duration, err error) {
+	s.enter(PhaseBackingOff, "Failed")
+	s.change(func(s *Snapshot) {
+		s.Failures++
+		s.LastError, s.NextAttempt = err, time.Now().Add(delay)
+	})
+	s.trace.BackOff(delay, err)
+}
+
+func (s *status) setHealthy() { s.change(func(s *Snapshot) { s.Failures = 0 }) }
+
+// setSynced notes that the store has the state at rv.
+func (s *status) setSynced(rv string) {
+	s.change(func(s *Snapshot) { s.ResourceVersion, s.ResourceVersionRefused, s.Synced = rv, false, true })
+}
+
+// setUnavailable notes that the server has refused rv and is not to be asked for it again.
+func (s *status) setUnavailable(rv string, err error) {
+	s.change(func(s *Snapshot) { s.ResourceVersionRefused = true })
+	s.trace.Expired(rv, err)
+}
+
+// received counts what came on a watch.
+func (s *status) received(kind api.WatchEventType, rv string, initial bool) {
+	if kind == api.WatchBookmark {
+		s.change(func(s *Snapshot) { s.Bookmarks++ })
+		s.trace.Bookmark(rv, initial)
+		return
+	}
+	s.change(func(s *Snapshot) { s.Events++ })
+	s.trace.Event(kind, rv)
+}
+
+// setPosition moves the position, if there is a version to move it to.
+func (s *status) setPosition(rv string) {
+	if rv != "" {
+		s.change(func(s *Snapshot) { s.ResourceVersion = rv })
+	}
+}
+
+// storeFailed returns nil if err is, and otherwise the error of the store, which it notes. What fails at the end of ctx is not
+// told: whoever ends a Reflector closes its store as well.
+func (s *status) storeFailed(ctx context.Context, op StoreOp, rv string, err error) error {
+	if err == nil {
+		return nil
+	}
+	failure := &StoreError{Name: s.Snapshot().Name, Op: op, ResourceVersion: rv, Err: err}
+	if ctx.Err() == nil {
+		s.change(func(s *Snapshot) { s.StoreErrors, s.LastStoreError = s.StoreErrors+1, failure })
+		s.trace.StoreFailed(failure)
+	}
+	return failure
+}
+
+func isStoreError(err error) bool {
+	_, is := errors.AsType[*StoreError](err)
+	return is
+}
+
+// isLost reports whether err means that the server does not have the version it was asked for: no more (410 Gone), or not yet.
+func isLost(err error) bool {
+	cause := CauseOf(err)
+	return cause == CauseExpired || cause == CauseTooLarge
+}
