@@ -1,11 +1,51 @@
 package deltafifo
 
-// KeyListerGetter is what a DeltaFIFO asks about the consumer's store. *indexer.Indexer is one.
+// Interface is what an informer needs of the queue between its reflector and its store. Every form
+// has it: this package's [DeltaFIFO], fast.DeltaFIFO and inorder.RealFIFO.
 //
-// The store has to be up to date when the process function returns: what it says about a key
-// that neither waits nor is being processed is taken for the truth. Both methods must be safe
-// for use from several goroutines and must not call the queue, which holds its lock for some of
-// the lookups.
+// Any goroutine may call any method. Only Pop waits for deltas. The process function of a Pop must
+// not call the queue unless the form allows it: the textbook form holds its lock meanwhile.
+type Interface[T any] interface {
+	// Add, Update and Delete queue what a watch reports. They return a *KeyError, a *TransformError
+	// or ErrFIFOClosed; nothing was queued then. A Delete of an object that is neither waiting nor
+	// known is ignored.
+	Add(obj T) error
+	Update(obj T) error
+	Delete(obj T) error
+	// Replace queues items as the whole state at resourceVersion: a Replaced delta for each item, a
+	// tombstone for every other key that is waiting or known. The errors are those of Add, and one
+	// item that fails means that nothing was queued. The queue owns the slice afterwards.
+	Replace(items []T, resourceVersion string) error
+	// Resync queues a Sync delta for each known object, so that handlers see again what they have.
+	Resync() error
+
+	// Pop blocks until deltas wait, passes the oldest to process and returns them with its error.
+	// When process returns, KnownObjects must show the effect. One process function runs at a time.
+	// isInInitialList reports whether the deltas belong to the first list. Once the queue is closed
+	// and empty, and no process function runs, Pop returns nil and ErrFIFOClosed.
+	Pop(process func(key string, d Deltas[T], isInInitialList bool) error) (Deltas[T], error)
+
+	// HasSynced reports whether everything that the first Replace queued has been processed. If an
+	// Add, Update or Delete came first, there was no first list, and it is true from then on.
+	HasSynced() bool
+	// Synced returns a channel that is closed when HasSynced becomes true.
+	Synced() <-chan struct{}
+
+	// Len returns the number of entries that wait; what is being processed does not count. If it is
+	// not 0, a Pop of the only consumer does not block.
+	Len() int
+	// Snapshot returns the present state, for people and tests.
+	Snapshot() Snapshot
+
+	// Close refuses new deltas and wakes every blocked Pop. What waits is still handed out. A second
+	// call does nothing.
+	Close()
+}
+
+// KeyListerGetter is what a queue asks about the consumer's store. An indexer.Indexer is one.
+//
+// When a process function returns, the store must show its effect. Both methods must be safe for
+// concurrent use and must not call the queue, which may hold its lock.
 type KeyListerGetter[T any] interface {
 	// ListKeys returns the keys of all objects, in any order.
 	ListKeys() []string
@@ -13,25 +53,185 @@ type KeyListerGetter[T any] interface {
 	GetByKey(key string) (obj T, exists bool)
 }
 
-// Config describes a DeltaFIFO. Only KeyFunc is required.
+// Config configures a queue of any form. Only KeyFunc is required.
 type Config[T any] struct {
 	// KeyFunc returns the key of an object: "namespace/name", or "name" if it has no namespace.
 	// It runs in the goroutine that calls Add, Update, Delete or Replace, outside any lock, and
 	// must return the same key for an object before and after Transform. Required.
 	KeyFunc func(obj T) (string, error)
 
-	// KnownObjects is the store that the consumer fills. It tells which objects vanished when a
-	// list no longer holds them, which deletions are news, and what to tell on Resync. Default:
-	// nil, which means that only what waits in the queue is known; a deletion of anything else
-	// is then ignored and Resync does nothing.
+	// KnownObjects is the store that the consumer fills. It tells which objects a list no longer
+	// holds, which deletions are news, and what Resync has to queue. Default: nil; the queue then
+	// knows only what waits in it.
 	KnownObjects KeyListerGetter[T]
 
-	// Transform changes an object before it is queued, typically to drop fields that nobody
-	// reads. It sees each object that comes in once, and never a tombstone or a Sync: those were
-	// transformed when they came in. It runs where KeyFunc runs. Default: nil, objects are
-	// queued as they are.
+	// Transform changes an object before it is queued, typically to drop unused fields. It runs
+	// once for each incoming object, where KeyFunc runs, and never for a tombstone or a Sync.
+	// Default: nil, objects are queued as they are.
 	Transform func(obj T) (T, error)
 
-	// Trace is told what happens. Default: nil, nobody is.
+	// Trace observes the queue. Default: nil, nothing does.
 	Trace *Trace[T]
+}
+
+// Admit returns the key of obj and obj transformed, or a *KeyError or *TransformError. Every form
+// calls it first, without holding its lock.
+func (c Config[T]) Admit(obj T) (key string, transformed T, err error) {
+	if key, err = c.KeyFunc(obj); err != nil {
+		return "", obj, &KeyError{Obj: obj, Err: err}
+	}
+	if c.Transform == nil {
+		return key, obj, nil
+	}
+	if transformed, err = c.Transform(obj); err != nil {
+		return "", obj, &TransformError{Key: key, Err: err}
+	}
+	return key, transformed, nil
+}
+
+// AdmitAll is Admit for the items of a list. The first error ends it.
+func (c Config[T]) AdmitAll(items []T) (keys []string, transformed []T, err error) {
+	keys, transformed = make([]string, len(items)), make([]T, len(items))
+	for i, item := range items {
+		if keys[i], transformed[i], err = c.Admit(item); err != nil {
+			return nil, nil, err
+		}
+	}
+	return keys, transformed, nil
+}
+
+// Complete returns c with an empty store as the default of KnownObjects and a Trace that has every
+// hook. It panics if a required field is missing.
+func (c Config[T]) Complete() Config[T] {
+	if c.KeyFunc == nil {
+		panic("deltafifo: Config.KeyFunc is required")
+	}
+	if c.KnownObjects == nil {
+		c.KnownObjects = noObjects[T]{}
+	}
+	c.Trace = c.Trace.complete()
+	return c
+}
+
+type noObjects[T any] struct{}
+
+func (noObjects[T]) ListKeys() []string { return nil }
+
+func (noObjects[T]) GetByKey(string) (obj T, exists bool) { return obj, false }
+
+// SyncFlag has the methods HasSynced and Synced; every form embeds one.
+type SyncFlag struct{ synced chan struct{} }
+
+// NewSyncFlag returns a flag and the function that sets it, which reports whether it was not set
+// before. Calls of that function must not overlap.
+func NewSyncFlag() (flag SyncFlag, set func() (changed bool)) {
+	flag = SyncFlag{make(chan struct{})}
+	return flag, func() bool {
+		if flag.HasSynced() {
+			return false
+		}
+		close(flag.synced)
+		return true
+	}
+}
+
+// HasSynced reports whether the initial population has been processed.
+func (s SyncFlag) HasSynced() bool {
+	select {
+	case <-s.synced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Synced returns a channel that is closed when HasSynced becomes true.
+func (s SyncFlag) Synced() <-chan struct{} { return s.synced }
+
+// Trace is a set of hooks in the manner of net/http/httptrace. Each field may be nil.
+//
+// The queue calls hooks with its lock held, so the order of calls is the order of events. A hook
+// must be quick and must not call the queue. It may keep Deltas but not change them.
+//
+// depth is what Len would return right after the call that is reported. Within a Replace or a
+// Resync a form may count the deltas of that call one by one.
+type Trace[T any] struct {
+	// Queued: the delta waits. Replace and Resync report each delta, then themselves.
+	Queued func(key string, d Delta[T], depth int)
+	// Deduplicated: of two adjacent deletions only kept still waits.
+	Deduplicated func(key string, kept, dropped Delta[T])
+	// Ignored: the deletion was dropped because the consumer does not hold the object.
+	Ignored func(key string, d Delta[T])
+
+	// Replaced: a list of so many items was queued, with so many tombstones.
+	Replaced func(resourceVersion string, items, tombstones, depth int)
+	// Resynced: so many keys got a Sync; the skipped ones have newer deltas waiting.
+	Resynced func(queued, skipped, depth int)
+
+	// Popped: the deltas are about to be processed.
+	Popped func(key string, d Deltas[T], isInInitialList bool, depth int)
+	// Processed: the process function returned err. If it panicked, err is ErrUnfinished.
+	Processed func(key string, d Deltas[T], err error)
+	// Requeued: the deltas were put back. d is everything that waits for the key now.
+	Requeued func(key string, d Deltas[T], depth int)
+
+	// Synced: HasSynced has become true.
+	Synced func()
+	// Closed: Close was called for the first time.
+	Closed func(depth int)
+}
+
+// complete returns t with every hook set, to one that does nothing where t has none. t may be nil.
+func (t *Trace[T]) complete() *Trace[T] {
+	c := Trace[T]{
+		Queued:       func(string, Delta[T], int) {},
+		Deduplicated: func(string, Delta[T], Delta[T]) {},
+		Ignored:      func(string, Delta[T]) {},
+		Replaced:     func(string, int, int, int) {},
+		Resynced:     func(int, int, int) {},
+		Popped:       func(string, Deltas[T], bool, int) {},
+		Processed:    func(string, Deltas[T], error) {},
+		Requeued:     func(string, Deltas[T], int) {},
+		Synced:       func() {},
+		Closed:       func(int) {},
+	}
+	if t == nil {
+		return &c
+	}
+	set(&c.Queued, t.Queued, t.Queued != nil)
+	set(&c.Deduplicated, t.Deduplicated, t.Deduplicated != nil)
+	set(&c.Ignored, t.Ignored, t.Ignored != nil)
+	set(&c.Replaced, t.Replaced, t.Replaced != nil)
+	set(&c.Resynced, t.Resynced, t.Resynced != nil)
+	set(&c.Popped, t.Popped, t.Popped != nil)
+	set(&c.Processed, t.Processed, t.Processed != nil)
+	set(&c.Requeued, t.Requeued, t.Requeued != nil)
+	set(&c.Synced, t.Synced, t.Synced != nil)
+	set(&c.Closed, t.Closed, t.Closed != nil)
+	return &c
+}
+
+func set[F any](hook *F, to F, is bool) {
+	if is {
+		*hook = to
+	}
+}
+
+// Snapshot is the state of a queue at one moment. It shares no memory with the queue.
+type Snapshot struct {
+	// Waiting are the entries in the order in which Pop hands them out.
+	Waiting []KeySnapshot
+	// InFlight is what a process function is working on, nil if none runs.
+	InFlight *KeySnapshot
+	// InitialLeft counts the entries of the initial population that have not been processed.
+	InitialLeft int
+	Synced      bool
+	Closed      bool
+}
+
+// KeySnapshot is one key and the types of its deltas, oldest first.
+type KeySnapshot struct {
+	Key             string
+	Types           []DeltaType
+	IsInInitialList bool
 }

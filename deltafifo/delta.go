@@ -1,27 +1,30 @@
 package deltafifo
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+)
 
 // DeltaType says what happened to an object. The values are client-go's.
 type DeltaType string
 
 const (
-	// Added: a watch reported a new object. The consumer may know it all the same (a watch that
-	// starts without a position reports every existing object as new), so the store decides.
+	// Added: a watch reported a new object. The consumer may hold it already, because a watch
+	// without a start position reports every existing object as added; the store decides.
 	Added DeltaType = "Added"
 	// Updated: a watch reported a change.
 	Updated DeltaType = "Updated"
 	// Deleted: a watch reported a deletion, or a list no longer holds the object (see Tombstone).
 	Deleted DeltaType = "Deleted"
-	// Replaced: a fresh list holds the object. Nobody knows whether it changed since the last list.
+	// Replaced: a fresh list holds the object, changed or not.
 	Replaced DeltaType = "Replaced"
-	// Sync: nothing happened; the known state is told once more because somebody asked for a resync.
+	// Sync: nothing happened; a resync repeats the known state.
 	Sync DeltaType = "Sync"
 )
 
-// DeletedFinalStateUnknown, the tombstone, stands for a deletion that nobody watched: the
-// connection was down, and when it came back the object was no longer listed. Obj is therefore
-// only the last state that was seen, and the zero value when not even that could be found.
+// DeletedFinalStateUnknown, the tombstone, stands for a deletion that no watch reported: the
+// connection was down, and afterwards the object was no longer listed. Obj is the last state that
+// was seen, or the zero value if the store could not find one.
 type DeletedFinalStateUnknown[T any] struct {
 	Key string
 	Obj T
@@ -32,22 +35,22 @@ type Delta[T any] struct {
 	Type DeltaType
 	// Object is the state after the change; for Deleted the last state before it.
 	Object T
-	// Tombstone is nil except for a deletion that was inferred and not watched. Object is then
-	// Tombstone.Obj, so whoever only wants the last known state need not look here.
+	// Tombstone is set only for a deletion that was inferred from a list. Object is Tombstone.Obj.
 	Tombstone *DeletedFinalStateUnknown[T]
 }
 
-// Deltas is what happened to one object since a consumer last took it, oldest first.
-// Deltas that Pop hands out are never empty.
-type Deltas[T any] []Delta[T]
-
-// Oldest returns the first delta, and false if there is none.
-func (d Deltas[T]) Oldest() (Delta[T], bool) {
-	if len(d) == 0 {
-		return Delta[T]{}, false
+// Tombstone returns the delta for an object that a list no longer holds.
+func Tombstone[T any](key string, lastSeen T) Delta[T] {
+	return Delta[T]{
+		Type:      Deleted,
+		Object:    lastSeen,
+		Tombstone: &DeletedFinalStateUnknown[T]{Key: key, Obj: lastSeen},
 	}
-	return d[0], true
 }
+
+// Deltas is what happened to one object since a consumer last took it, oldest first. Deltas that
+// Pop hands out are never empty.
+type Deltas[T any] []Delta[T]
 
 // Newest returns the last delta, and false if there is none.
 func (d Deltas[T]) Newest() (Delta[T], bool) {
@@ -55,6 +58,22 @@ func (d Deltas[T]) Newest() (Delta[T], bool) {
 		return Delta[T]{}, false
 	}
 	return d[len(d)-1], true
+}
+
+// dedupDeltas makes one of the last two deltas if both are deletions, and calls hook. It keeps the
+// older one, unless that is a tombstone: a deletion that a watch reported carries the true last state.
+// Nothing else is merged, because a handler may care for each step.
+func dedupDeltas[T any](key string, d Deltas[T], hook func(key string, kept, dropped Delta[T])) Deltas[T] {
+	n := len(d)
+	if n < 2 || d[n-1].Type != Deleted || d[n-2].Type != Deleted {
+		return d
+	}
+	kept, dropped := d[n-2], d[n-1]
+	if kept.Tombstone != nil {
+		kept, dropped = dropped, kept
+	}
+	hook(key, kept, dropped)
+	return append(d[:n-2], kept)
 }
 
 // Types returns the delta types, oldest first.
@@ -66,64 +85,50 @@ func (d Deltas[T]) Types() []DeltaType {
 	return types
 }
 
-func tombstone[T any](key string, lastSeen T) Delta[T] {
-	return Delta[T]{
-		Type:      Deleted,
-		Object:    lastSeen,
-		Tombstone: &DeletedFinalStateUnknown[T]{Key: key, Obj: lastSeen},
+// ErrFIFOClosed is returned by Pop when the queue is closed and empty, and from Close on by Add,
+// Update, Delete, Replace and Resync.
+var ErrFIFOClosed = errors.New("deltafifo: the queue is closed")
+
+// ErrUnfinished is what hooks see of a process function that panicked or ended its goroutine.
+var ErrUnfinished = errors.New("deltafifo: the process function did not return")
+
+// KeyError: Config.KeyFunc returned no key for Obj. Nothing was queued. The text names only the
+// type of the object, because an object may be a Secret and texts end up in logs.
+type KeyError struct {
+	Obj any
+	Err error
+}
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("deltafifo: cannot compute a key for an object of type %T: %v", e.Obj, e.Err)
+}
+
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// TransformError: Config.Transform refused the object with this key. Nothing was queued.
+type TransformError struct {
+	Key string
+	Err error
+}
+
+func (e *TransformError) Error() string {
+	return fmt.Sprintf("deltafifo: cannot transform object %q: %v", e.Key, e.Err)
+}
+
+func (e *TransformError) Unwrap() error { return e.Err }
+
+// ErrRequeue, returned by a process function (wrapped or not), asks Pop to put the deltas back.
+// Err, which may be nil, is what Pop returns then. client-go removed it when its informers no
+// longer used it; articles on older versions describe it.
+type ErrRequeue struct {
+	Err error
+}
+
+func (e *ErrRequeue) Error() string {
+	if e.Err == nil {
+		return "deltafifo: the process function asked for the item to be put back"
 	}
+	return e.Err.Error()
 }
 
-// record is one key's place in the line together with the deltas that wait there.
-type record[T any] struct {
-	key    string
-	deltas Deltas[T]
-	// initial: the key belongs to the initial population and was not processed yet.
-	initial bool
-	// listedAt is the place in the list from which the record was made; see follower.
-	listedAt int32
-	// first is where the first delta lives, so that the common record, a key with a single
-	// delta, is one allocation. It belongs to whoever holds deltas: records are not reused.
-	first [1]Delta[T]
-}
-
-func newRecord[T any](key string, d Delta[T]) *record[T] {
-	r := &record[T]{key: key}
-	r.first[0] = d
-	r.deltas = r.first[:]
-	return r
-}
-
-// append adds d, the newest thing that happened to the key.
-//
-// Only two adjacent deletions collapse into one; everything else is kept, because a handler may
-// care for each step. Of the two the one with more information stays: a deletion that was
-// watched beats a tombstone, and of two equals the older one if it was watched (it is the one
-// that happened), else the newer one (it carries the later guess).
-func (r *record[T]) append(d Delta[T]) (dropped Delta[T], collapsed bool) {
-	last := len(r.deltas) - 1
-	if last < 0 || d.Type != Deleted || r.deltas[last].Type != Deleted {
-		r.deltas = append(r.deltas, d)
-		return Delta[T]{}, false
-	}
-	if r.deltas[last].Tombstone == nil {
-		return d, true
-	}
-	dropped, r.deltas[last] = r.deltas[last], d
-	return dropped, true
-}
-
-// void empties r, which leaves a gap in the line, and lets go of the objects.
-func (r *record[T]) void() {
-	r.deltas, r.first = nil, [1]Delta[T]{}
-}
-
-// buried returns the tombstone for r's key, with the newest state that r has seen.
-func (r *record[T]) buried() Delta[T] {
-	return tombstone(r.key, r.deltas[len(r.deltas)-1].Object)
-}
-
-// clone returns a record whose deltas share no memory with r's, which a consumer may still hold.
-func (r *record[T]) clone() *record[T] {
-	return &record[T]{key: r.key, deltas: slices.Clone(r.deltas), initial: r.initial}
-}
+func (e *ErrRequeue) Unwrap() error { return e.Err }

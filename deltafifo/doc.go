@@ -1,11 +1,11 @@
-// Package deltafifo is the queue between what an API server tells and what a cache believes: it
-// collects what happened to each object and hands it out one object at a time.
+// Package deltafifo is the queue between a reflector and a store: it collects what happened to each
+// object and hands it out one object at a time.
 //
 // # Concept
 //
-// A reflector learns about objects from a list and a watch, a consumer puts them into a store and
-// tells handlers. The queue between them holds, for each key, the deltas that nobody has seen
-// yet, oldest first, and the keys in the order in which their first delta came:
+// A reflector learns about objects from a list and a watch; a consumer puts them into a store and calls
+// handlers. The queue between them holds, for each key, the deltas that were not processed yet, oldest
+// first, and the keys in the order of their first delta:
 //
 //	            Add, Update, Delete        Replace(list)        Resync
 //	                     │                      │                 │
@@ -18,88 +18,59 @@
 //	                     ▼
 //	                  process ──▶ store (KnownObjects) ──▶ handlers
 //
-// Why not a queue of events? Because an object that changes a thousand times a second would fill
-// it, and everybody else's first event would wait behind. Here a key has one place, whatever
-// happens to it, and the consumer gets through with it in one turn. Why not just a set of keys, as
-// a work queue is? Because the steps matter: an object that was deleted and created again is
-// another object, and only the deltas say so.
+// Why not a queue of events? An object that changes a thousand times a second would fill it and delay
+// every other object. Here a key has one place, and the consumer handles all its deltas in one turn.
+// Why not a set of keys, like a work queue? Because the steps matter: an object that was deleted and
+// created again is another object, and only the deltas show it.
 //
-// Two things come in that nobody watched. A list is the whole truth at one moment, so whatever
-// waits or is known and is not listed must have been deleted while the watch was broken; Replace
-// queues that deletion with a tombstone ([DeletedFinalStateUnknown]), which carries the last state
-// that was seen. And Resync tells everything that is known once more, for handlers that want to
-// look at the world again now and then.
+// Two inputs do not come from a watch. A list is the whole state at one moment. A key that waits or is
+// known but not listed was deleted while the watch was broken; Replace queues that deletion with a
+// tombstone ([DeletedFinalStateUnknown]), which carries the last state that was seen. Resync repeats
+// the known state for handlers that want to see it again.
+//
+// There are three forms with one [Interface]:
+//
+//   - [DeltaFIFO], in this package, is the textbook form: items, queue and one lock, on one page.
+//   - fast.DeltaFIFO has the same behaviour, but producers never wait for the consumer.
+//   - inorder.RealFIFO hands out every delta in order of arrival, as client-go's informers do now.
 //
 // # Guarantees
 //
-// Order: the deltas of a key come out in the order in which they came in, and keys in the order
-// of their first waiting delta. There is no order between deltas of different keys: a key keeps
-// its place although later deltas join it.
+// Order: the deltas of a key are handed out in order of arrival. In a DeltaFIFO keys come in the order
+// of their first waiting delta, so there is no order between the deltas of different keys.
 //
-// Nothing is lost: each delta is handed out, except that of two adjacent deletions one is enough
-// (the one that was watched, if one was), that a deletion of what the consumer does not know is
-// no news, and that a Resync leaves out whatever has something newer to tell. A list is taken
-// whole or, if one of its objects has no key, not at all.
+// Completeness: every delta is handed out, except:
 //
-// One at a time: only one process function runs, so whatever it writes needs no lock against
-// itself, and the deltas of a key are never in two hands.
+//   - one of two adjacent deletions; the one that a watch reported is kept;
+//   - a deletion of an object that the consumer does not hold;
+//   - a Sync for a key with newer deltas.
 //
-// Synced: HasSynced is true when everything that the first list brought or buried has been
-// processed, and not before: whoever waits for it may look into the store.
+// Replace queues the whole list or, if one of its objects has no key, nothing.
 //
-// Nobody waits for the consumer. The original holds the queue's lock while it processes an item,
-// and a slow consumer stops the watch (kubernetes/kubernetes#103789). Here the lock is free then,
-// and the key in hand needs care, because it waits no longer and the store does not show it yet.
-// Its rules follow from one sentence: a call that comes while a key is in hand has the effect that
-// it would have right after.
+// One at a time: only one process function runs. What it writes needs no lock against itself.
 //
-//   - Add and Update queue as always. What comes in waits until the consumer is done.
-//   - Delete, and a list without the key, cannot tell whether the consumer knows the object, for
-//     it may be adding it just now. They queue the deletion on suspicion. When the consumer is
-//     done the store can tell, and a deletion that is no news is taken back.
-//   - Resync leaves the key out, as it leaves out keys that wait, and for the same reason: the
-//     store is behind. (The one exception to the sentence above; right after, it would tell the
-//     new state, which the consumer has just been told.)
-//   - If the consumer asks for the deltas to be put back (see [ErrRequeue]) they go in front of
-//     whatever came in.
+// Synced: HasSynced turns true when everything that the first list queued has been processed.
 //
-// Replace and Resync do not even hold the lock while they read the store. They prepare their
-// deltas beside the line, keep a list of the keys that consumers take meanwhile, look at those
-// again, and then join what they have prepared to the line; the lock is held for as long as there
-// are keys that waited or were taken, and not for 100,000 objects.
-//
-// Without KnownObjects the queue knows only what waits or is in hand.
-//
-// # Objects
-//
-// The queue hands out the pointers that it was given; the same object may be in a tombstone and in
-// the store. Nobody may change an object after it came in, and nobody may change Deltas.
+// Objects: the queue hands out the pointers that it was given, and a tombstone may share its object
+// with the store. An object must not be changed after it came in; Deltas must not be changed at all.
 //
 // # Goroutines
 //
-// The queue starts none. Any number of goroutines may call it. Pop blocks until there is something
-// to tell, the process function of somebody else is done, or the queue is closed and empty; PopBatch
-// is Pop for many keys, one after the other, at a lower price. All other methods return without
-// waiting for a consumer. KeyFunc and Transform run in the caller's goroutine outside any lock; the
-// methods of KnownObjects run outside or inside; hooks run inside. Whoever owns the consumer's loop
-// stops it with Close: Pop hands out what is left and then returns [ErrFIFOClosed].
+// A queue starts none, and any goroutine may call it. Only Pop waits for deltas. Close ends the loop
+// around Pop, which hands out what is left and then returns [ErrFIFOClosed]. KeyFunc and Transform run
+// in the caller's goroutine without a lock; hooks and most calls of KnownObjects run under the lock.
 //
 // # Failure
 //
-// An object without a key and one that Transform refuses are not queued; the caller gets a
-// [KeyError] or a [TransformError]. An error from process goes to the caller of Pop together with
-// the deltas, which count as processed unless the error is an [ErrRequeue]. A process function
-// that panics costs its own item; the panic goes on and the queue stays usable and becomes synced.
-// After Close whatever comes in is refused with [ErrFIFOClosed], and nothing is put back.
+// An object without a key, or one that Transform refuses, is not queued; the caller gets a [KeyError]
+// or a [TransformError]. Pop returns the error of process with the deltas, which count as processed
+// unless the error is an [ErrRequeue]. A panic of process costs its own deltas: it goes on to the
+// caller, and the queue stays usable and becomes synced.
 //
 // # Testing
 //
-// The contract is package deltafifotest. It is asserted of this queue, of a naive one that is there
-// to be read first, and of client-go's own. The scripts in testdata/scenarios replay incidents and
-// can be read without knowing Go. A property test compares each call that comes while a key is in
-// hand with the same call right after on the naive queue; another lets a server, a broken watch
-// and an indecisive consumer loose and demands that handlers are told a story without gaps that
-// ends in the truth.
+// The contract is package deltafifotest. Every form goes through it, and so does client-go's DeltaFIFO;
+// what a form lacks is a named capability with the reason.
 //
-// Next: package indexer.
+// Next: package fast.
 package deltafifo

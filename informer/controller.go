@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/deltafifo"
+	"orrery/deltafifo/fast"
 	"orrery/wait"
 )
 
@@ -14,7 +15,7 @@ import (
 // other side takes them out. (It has nothing to do with the controllers that act on objects; the name is that of
 // client-go.)
 type controller[T any] struct {
-	queue *deltafifo.DeltaFIFO[T]
+	queue *fast.DeltaFIFO[T]
 	// newReflector makes the reflector that run runs, and another one should it panic.
 	newReflector func() *Reflector[T]
 	reflector    atomic.Pointer[Reflector[T]] // the last one made; never nil
@@ -31,7 +32,7 @@ type controller[T any] struct {
 	failed func(err *ProcessError)
 }
 
-func newController[T any](queue *deltafifo.DeltaFIFO[T], newReflector func() *Reflector[T]) *controller[T] {
+func newController[T any](queue *fast.DeltaFIFO[T], newReflector func() *Reflector[T]) *controller[T] {
 	c := &controller[T]{queue: queue, newReflector: newReflector}
 	c.reflector.Store(newReflector())
 	return c

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orrery/deltafifo"
+	"orrery/deltafifo/fast"
 	"orrery/informer/reflector/machine"
 	"orrery/wait"
 )
@@ -70,7 +71,7 @@ func (s *SharedIndexInformer[T]) setStopped() {
 
 // newController is called once, with the transform and the error handler that hold from then on.
 func (s *SharedIndexInformer[T]) newController() *controller[T] {
-	queue := deltafifo.New(deltafifo.Config[T]{
+	queue := fast.New(deltafifo.Config[T]{
 		KeyFunc:      knownKeys[T]{s.store}.keyOf,
 		KnownObjects: s.store,
 		Transform:    guardedTransform(s.transform, s.failures.add),

@@ -22,7 +22,7 @@ peak of memory, and how long an event took from when it was due until it was pop
 	examples: `  # one producer, as an informer has it
   orrery bench fifo
 
-  # this project's queue beside the plain one that is made to be read
+  # every form of the queue side by side
   orrery bench fifo --design all
 
   # one object changes all the time: many events in one turn

@@ -126,11 +126,11 @@ func TestBenchDesignsSideBySide(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
 	code, stdout, stderr := orrery(t, append([]string{"bench", "fifo", "--design", "all", "--plot", file}, small["fifo"]...)...)
 	require.Zero(t, code, stderr)
-	assert.Regexp(t, `(?m)^ +orrery +naive$`, stdout)
-	assert.Contains(t, stderr, "[2/2] naive\n")
+	assert.Regexp(t, `(?m)^ +fast +textbook +inorder$`, stdout)
+	assert.Contains(t, stderr, "[2/3] textbook\n")
 	assert.Contains(t, stderr, "with --rate their latencies are those of the same load")
 	svg := svgText(t, file)
-	for _, want := range []string{"orrery bench fifo: latency by percentile", "orrery", "naive", "99%", "Each at half of its own throughput."} {
+	for _, want := range []string{"orrery bench fifo: latency by percentile", "fast", "textbook", "inorder", "99%", "Each at half of its own throughput."} {
 		assert.Contains(t, svg, want)
 	}
 }

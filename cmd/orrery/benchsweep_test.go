@@ -35,8 +35,8 @@ func TestBenchMistakes(t *testing.T) {
 		`"x" is not a number, such as 1000 or 64KiB`:                                         {"fifo", "--object-size", "x"},
 		`there is no distribution "even"; use uniform, zipf or hot`:                          {"queue", "--distribution", "even"},
 		`there is no output format "yaml"; use table, json or csv`:                           {"queue", "-o", "yaml"},
-		`there is no design "fast"; use orrery, naive or all`:                                {"fifo", "--design", "orrery,fast"},
-		`"naive" is there twice`:                                                             {"fifo", "--design", "naive,naive"},
+		`there is no design "quick"; use fast, textbook, inorder or all`:                     {"fifo", "--design", "fast,quick"},
+		`"textbook" is there twice`:                                                          {"fifo", "--design", "textbook,textbook"},
 		`there is no format "xml"; use json, protobuf or all`:                                {"sync", "--format", "xml"},
 		`--duration must be positive`:                                                        {"store", "--duration", "0"},
 		`--seed must not be 0`:                                                               {"fifo", "--seed", "0"},
@@ -52,7 +52,7 @@ func TestBenchMistakes(t *testing.T) {
 		`--vary is missing: the flag to vary and its values, such as --vary handlers=1..32`:  {"sweep", "dispatch"},
 		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:   {"sweep", "queue", "--vary", "wrokers=1"},
 		`"plot" is not a flag that can be varied`:                                            {"sweep", "queue", "--vary", "plot=a,b"},
-		`"design" is not a flag that can be varied`:                                          {"sweep", "fifo", "--vary", "design=orrery,naive"},
+		`"design" is not a flag that can be varied`:                                          {"sweep", "fifo", "--vary", "design=fast,textbook"},
 		`--vary workers: it must be a flag and its values, such as workers=1..64`:            {"sweep", "queue", "--vary", "workers"},
 		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: {"sweep", "queue", "--vary", "workers=1,0"},
 		`--vary duration=0s: --duration must be positive`:                                    {"sweep", "queue", "--vary", "duration=1s,0s"},
@@ -107,10 +107,10 @@ func TestBenchSweepValues(t *testing.T) {
 		assert.Equal(t, want, strings.Join(values, " "))
 	}
 	var names []string
-	for _, run := range sweepOf(t, fifoBench, "--vary", "object-size=0,1KiB", "--design", "naive,orrery") {
+	for _, run := range sweepOf(t, fifoBench, "--vary", "object-size=0,1KiB", "--design", "textbook,fast") {
 		names = append(names, run.value+" "+run.design)
 	}
-	assert.Equal(t, []string{"0 naive", "0 orrery", "1024 naive", "1024 orrery"}, names)
+	assert.Equal(t, []string{"0 textbook", "0 fast", "1024 textbook", "1024 fast"}, names)
 }
 
 // A parameter that is a number becomes an axis, one that is a word becomes groups of bars.
@@ -123,8 +123,8 @@ func TestBenchSweepPlots(t *testing.T) {
 		{[]string{"queue", "--vary", "workers=1..4"}, []string{"Line chart.", "processed per second by workers"}},
 		{[]string{"queue", "--vary", "handler-cost=0,1us", "--figure", "p99"}, []string{"Line chart.", "latency, p99 by handler cost"}},
 		{[]string{"queue", "--vary", "distribution=uniform,hot"}, []string{"Bar chart.", "processed per second by distribution", "uniform", "hot"}},
-		{[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "Peak Memory"}, []string{"Line chart.", "peak memory by keys", "orrery", "naive"}},
-		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"Bar chart.", "orrery", "naive", "zipf"}},
+		{[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "Peak Memory"}, []string{"Line chart.", "peak memory by keys", "fast", "textbook"}},
+		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"Bar chart.", "fast", "textbook", "zipf"}},
 	} {
 		file := filepath.Join(directory, "x.svg")
 		args := append([]string{"bench", "sweep"}, c.args...)
@@ -219,7 +219,7 @@ func TestBenchCompletion(t *testing.T) {
 		want []string
 	}{
 		{[]string{"queue", "--distribution", ""}, []string{"uniform", "zipf", "hot"}},
-		{[]string{"fifo", "--design", ""}, []string{"orrery", "naive", "all"}},
+		{[]string{"fifo", "--design", ""}, []string{"fast", "textbook", "inorder", "all"}},
 		{[]string{"sync", "--format", ""}, []string{"json", "protobuf", "all"}},
 		{[]string{"store", "-o", ""}, []string{"table", "json", "csv"}},
 		{[]string{"sweep", "queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},

@@ -9,17 +9,6 @@ import (
 	"orrery/deltafifo/deltafifotest"
 )
 
-func TestNaive(t *testing.T) {
-	deltafifotest.Run(t, deltafifotest.Implementation{
-		New: func(cfg deltafifo.Config[*deltafifotest.Object]) deltafifotest.Queue {
-			return deltafifotest.NewNaive(cfg)
-		},
-		Lacks: map[deltafifotest.Capability]string{
-			deltafifotest.FreeProducers: "its one lock is held while the process function runs, as in the original",
-		},
-	})
-}
-
 func TestConsumerLetsTheStoreDecide(t *testing.T) {
 	var c deltafifotest.Consumer
 	deltas := deltafifo.Deltas[*deltafifotest.Object]{

@@ -11,7 +11,7 @@ import (
 // knows, and keeps a journal of what handlers would be told.
 func ExampleConsumer() {
 	consumer := deltafifotest.NewConsumer(deltafifotest.Obj("old", 1))
-	queue := deltafifotest.NewNaive(deltafifo.Config[*deltafifotest.Object]{
+	queue := deltafifo.New(deltafifo.Config[*deltafifotest.Object]{
 		KeyFunc:      deltafifotest.KeyFunc,
 		KnownObjects: consumer,
 	})

@@ -6,7 +6,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// Queue is what the contract speaks of. *deltafifo.DeltaFIFO[*Object] and *Naive are Queues.
+// Queue is what the contract is about: deltafifo.Interface without Len and Snapshot, see [Looking].
 type Queue interface {
 	Add(obj *Object) error
 	Update(obj *Object) error
@@ -17,7 +17,6 @@ type Queue interface {
 	HasSynced() bool
 	Synced() <-chan struct{}
 	Close()
-	IsClosed() bool
 }
 
 // Implementation is what Run puts through the contract.
@@ -34,8 +33,16 @@ type Implementation struct {
 type Capability string
 
 const (
+	// Accumulation: the deltas of a key come out together, in the place of the first of them. Without
+	// it each delta comes out by itself, in order of arrival.
+	Accumulation Capability = "Accumulation"
+	// KnowsWhatWaits: without KnownObjects, a key that waits is known: a list without it implies its
+	// deletion, and the deletion of any other key is ignored.
+	KnowsWhatWaits Capability = "KnowsWhatWaits"
 	// Requeue: an *ErrRequeue from process puts the deltas back.
 	Requeue Capability = "Requeue"
+	// RequeueStaysInitial: HasSynced waits for an initial item that was put back.
+	RequeueStaysInitial Capability = "RequeueStaysInitial"
 	// SyncedAfterProcessing: HasSynced turns true when the last initial item has been processed,
 	// not when its processing begins.
 	SyncedAfterProcessing Capability = "SyncedAfterProcessing"
@@ -50,12 +57,15 @@ const (
 	// TransformErrors: an object that Transform refuses is reported as a *TransformError that
 	// names the key and keeps the cause.
 	TransformErrors Capability = "TransformErrors"
+	// Looking: the queue has the methods Len and Snapshot of deltafifo.Interface and calls the hooks
+	// of Config.Trace.
+	Looking Capability = "Looking"
 )
 
 // Capabilities are all of them.
 var Capabilities = []Capability{
-	Requeue, SyncedAfterProcessing, FreeProducers, RefusesAfterClose,
-	AtomicReplace, FailedAddIsNoPopulation, TransformErrors,
+	Accumulation, KnowsWhatWaits, Requeue, RequeueStaysInitial, SyncedAfterProcessing, FreeProducers,
+	RefusesAfterClose, AtomicReplace, FailedAddIsNoPopulation, TransformErrors, Looking,
 }
 
 // has reports whether the implementation has the capability, and notes in the test's output why

@@ -72,7 +72,7 @@ var errorTests = []behaviour{
 		require.NoError(t, q.Update(Obj("a", 2)))
 		require.NoError(t, q.Delete(Obj("a", 3)))
 		require.NoError(t, q.Replace([]*Object{Obj("b", 1), Obj("c", 1), Obj("d", 2)}, "1"))
-		r := &rig{t: t, queue: q, consumer: c}
+		r := &rig{t: t, impl: impl, queue: q, consumer: c}
 		r.expect("a: Added a@1001, Updated a@1002, Deleted a@1003", "b: Replaced b@1001", "c: Replaced c@1001", "d: Replaced d@1002")
 		assert.Equal(t, map[string]int{"a@1": 1, "a@2": 1, "a@3": 1, "b@1": 1, "c@1": 1, "d@2": 1}, seen)
 	}},
@@ -80,14 +80,14 @@ var errorTests = []behaviour{
 		q, c, seen := stamped(impl, Obj("known", 1001))
 		require.NoError(t, q.Add(Obj("waiting", 1)))
 		require.NoError(t, q.Replace(nil, "1"))
-		r := &rig{t: t, queue: q, consumer: c}
+		r := &rig{t: t, impl: impl, queue: q, consumer: c}
 		r.expect("waiting: Added waiting@1001, Deleted waiting@1001 (inferred)", "known: Deleted known@1001 (inferred)")
 		assert.Equal(t, map[string]int{"waiting@1": 1}, seen)
 	}},
 	{"ASyncIsNotTransformed", func(t *testing.T, impl Implementation) {
 		q, c, seen := stamped(impl, Obj("a", 1001))
 		require.NoError(t, q.Resync())
-		r := &rig{t: t, queue: q, consumer: c}
+		r := &rig{t: t, impl: impl, queue: q, consumer: c}
 		r.expect("a: Sync a@1001")
 		assert.Empty(t, seen)
 	}},
@@ -111,7 +111,7 @@ var errorTests = []behaviour{
 				assert.False(t, typed, name)
 				assert.Equal(t, name != "Replace", errors.Is(err, errTransform), name)
 			}
-			(&rig{t: t, queue: q, consumer: c}).expect()
+			(&rig{t: t, impl: impl, queue: q, consumer: c}).expect()
 		}
 	}},
 }

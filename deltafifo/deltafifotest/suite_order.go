@@ -14,10 +14,21 @@ var orderTests = []behaviour{
 		r.update("a", 2)
 		r.add("c", 1)
 		r.update("b", 2)
-		r.expect("a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1")
+		r.expectArrival(
+			[]string{"a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1"},
+			[]string{"a: Added a@1", "b: Added b@1", "a: Updated a@2", "c: Added c@1", "b: Updated b@2"})
 	}},
-	{"NoDeltaJumpsTheLine", func(t *testing.T, impl Implementation) {
+	{"NoDeltaJumpsTheQueue", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
+		if !impl.has(t, Accumulation) {
+			r.add("foo", 10)
+			r.add("bar", 1)
+			r.add("foo", 11)
+			assert.Equal(t, "foo: Added foo@10", r.pop())
+			r.add("foo", 14)
+			r.expectArrival(nil, []string{"bar: Added bar@1", "foo: Added foo@11", "foo: Added foo@14"})
+			return
+		}
 		r.add("foo", 10)
 		r.add("bar", 1)
 		r.add("foo", 11)
@@ -57,7 +68,11 @@ var orderTests = []behaviour{
 		r.add("a", 1)
 		r.replace()
 		r.delete("a", 2)
-		r.expect("a: Added a@1, Deleted a@2")
+		if impl.has(t, Accumulation) {
+			r.expect("a: Added a@1, Deleted a@2")
+		} else {
+			r.expect("a: Added a@1, Deleted a@1 (inferred)") // handed out before the other one has its turn
+		}
 	}},
 	{"AdjacentDeletionsCollapse/InferredTwice", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
@@ -96,6 +111,10 @@ var orderTests = []behaviour{
 	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.delete("a", 1)
+		if !impl.has(t, KnowsWhatWaits) {
+			r.expect("a: Deleted a@1")
+			return
+		}
 		r.add("b", 1)
 		r.delete("b", 2)
 		assert.Equal(t, "b: Added b@1, Deleted b@2", r.pop())

@@ -27,8 +27,13 @@ var popTests = []behaviour{
 		})
 		assert.ErrorIs(t, err, errProcess)
 		assert.Equal(t, got, deltas)
-		assert.Equal(t, "Added a@1, Updated a@2", DescribeAll(deltas))
-		r.expect() // an error like this one puts nothing back
+		if impl.has(t, Accumulation) {
+			assert.Equal(t, "Added a@1, Updated a@2", DescribeAll(deltas))
+			r.expect() // an error like this one puts nothing back
+		} else {
+			assert.Equal(t, "Added a@1", DescribeAll(deltas))
+			r.expect("a: Updated a@2")
+		}
 	}},
 	{"WaitsForSomethingToTell", func(t *testing.T, impl Implementation) {
 		synctest.Test(t, func(t *testing.T) {
@@ -111,11 +116,9 @@ var popTests = []behaviour{
 				}()
 			}
 			synctest.Wait()
-			assert.False(t, r.queue.IsClosed())
 			r.queue.Close()
 			synctest.Wait()
 			assert.EqualValues(t, 3, closed.Load())
-			assert.True(t, r.queue.IsClosed())
 		})
 	}},
 	{"AClosedQueueRunsDry", func(t *testing.T, impl Implementation) {
@@ -209,7 +212,7 @@ var popTests = []behaviour{
 		assert.ErrorIs(t, err, errProcess)
 		assert.Equal(t, "Replaced a@1", DescribeAll(deltas))
 		r.expect()
-		assert.Equal(t, !impl.has(t, Requeue), r.queue.HasSynced(), "a was never processed")
+		assert.Equal(t, !impl.has(t, RequeueStaysInitial), r.queue.HasSynced(), "a was never processed")
 	}},
 	{"ASlowConsumerDelaysOnlyItself", func(t *testing.T, impl Implementation) {
 		if !impl.has(t, FreeProducers) {
@@ -233,7 +236,11 @@ var popTests = []behaviour{
 			r.replace(Obj("a", 1), Obj("b", 1))
 			assert.Zero(t, time.Since(began))
 			<-done
-			r.expect("a: Added a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
+			if impl.has(t, Accumulation) {
+				r.expect("a: Added a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
+			} else {
+				r.expect("a: Added a@1, Sync a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
+			}
 		})
 	}},
 }

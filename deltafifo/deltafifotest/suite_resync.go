@@ -22,14 +22,22 @@ var resyncTests = []behaviour{
 		r.update("a", 2)
 		r.delete("b", 2)
 		r.resync()
-		r.expect("a: Updated a@2", "b: Deleted b@2", "c: Sync c@1")
+		if impl.has(t, Accumulation) {
+			r.expect("a: Updated a@2", "b: Deleted b@2", "c: Sync c@1")
+		} else {
+			r.expect("a: Updated a@2, Sync a@2", "b: Deleted b@2", "c: Sync c@1") // what the store has in its turn
+		}
 		assert.Equal(t, []string{"a@2", "c@1"}, r.consumer.Objects())
 	}},
 	{"TwiceTellsOnce", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.resync()
 		r.resync()
-		r.expect("a: Sync a@1")
+		if impl.has(t, Accumulation) {
+			r.expect("a: Sync a@1")
+		} else {
+			r.expect("a: Sync a@1, Sync a@1")
+		}
 	}},
 	{"WhatComesAfterASyncJoinsIt", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))

@@ -59,7 +59,11 @@ var syncedTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
 		r.replace(Obj("a", 2), Obj("b", 1))
-		assert.Equal(t, "a: Replaced a@1, Replaced a@2", r.pop())
+		if impl.has(t, Accumulation) {
+			assert.Equal(t, "a: Replaced a@1, Replaced a@2", r.pop())
+		} else {
+			assert.Equal(t, "a: Replaced a@1", r.pop())
+		}
 		assert.True(t, r.queue.HasSynced())
 	}},
 	{"WhatComesAfterTheFirstListDoesNotCount", func(t *testing.T, impl Implementation) {
@@ -123,7 +127,7 @@ var syncedTests = []behaviour{
 		}
 		require.NoError(t, err)
 		assert.Equal(t, "b: Replaced b@1", r.pop())
-		assert.False(t, r.queue.HasSynced())
+		assert.Equal(t, !impl.has(t, RequeueStaysInitial), r.queue.HasSynced(), "HasSynced while an initial item waits again")
 		assert.Equal(t, "a: Replaced a@1", r.pop())
 		assert.True(t, r.queue.HasSynced())
 	}},

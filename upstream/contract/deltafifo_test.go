@@ -15,6 +15,8 @@ func TestDeltaFIFO(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
 		New: newOriginalFIFO,
 		Lacks: map[deltafifotest.Capability]string{
+			deltafifotest.Looking:                 "it has no hooks, and its content cannot be read without taking it out",
+			deltafifotest.RequeueStaysInitial:     "it has no requeue",
 			deltafifotest.Requeue:                 "ErrRequeue was removed when the informers no longer used it; an error from process loses the deltas",
 			deltafifotest.SyncedAfterProcessing:   "Pop counts an initial item as done before it processes it; RealFIFO, its successor, does as we do",
 			deltafifotest.FreeProducers:           "the queue's lock is held while process runs (kubernetes/kubernetes#103789)",

@@ -16,7 +16,7 @@ import (
 func Scenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(queuebench.Orrery()),
-		fifobench.Scenarios(fifobench.Orrery()),
+		fifobench.Scenarios(fifobench.Fast()),
 		storebench.Scenarios(storebench.Orrery()),
 		dispatchbench.Scenarios(dispatchbench.Orrery(informer.Batching)),
 		syncbench.Scenarios(syncbench.Orrery()),

@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
-	result, err := Run(t.Context(), Orrery(), Config{Keys: 10, Duration: 5 * time.Millisecond}, nil)
+	result, err := Run(t.Context(), Fast(), Config{Keys: 10, Duration: 5 * time.Millisecond}, nil)
 	require.NoError(t, err)
 	rate := max(result.Figures[0].Value/2, 1) // a second at the least, however slow the machine is
 	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count())
@@ -73,7 +73,7 @@ func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
 
 // A machine may be so busy that the time is up before a producer begins.
 func TestARunInNoTimeMeasuresSomething(t *testing.T) {
-	result, err := Run(t.Context(), Orrery(), Config{Keys: 10, Duration: 1}, nil)
+	result, err := Run(t.Context(), Fast(), Config{Keys: 10, Duration: 1}, nil)
 	require.NoError(t, err)
 	assert.Positive(t, result.Figures[0].Value)
 	assert.Positive(t, result.Latency.Count())
@@ -81,7 +81,7 @@ func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 
 // endsWith is our queue; the end comes when the n-th part of a run begins.
 func endsWith(n int, end func()) Subject {
-	gear := Orrery().(subject[object]).gear
+	gear := Fast().(subject[object]).gear
 	newQueue := gear.NewQueue
 	gear.NewQueue = func(known []object) (Queue[object], error) {
 		if n--; n == 0 {
@@ -100,7 +100,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, scenario := range Scenarios(Orrery()) {
+	for _, scenario := range Scenarios(Fast()) {
 		_, err := scenario.Run(ended, bench.Quick, nil)
 		assert.ErrorIs(t, err, context.Canceled)
 	}
@@ -116,7 +116,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		"a rate of -6 a second":    {Rate: -6},
 		`no distribution "pareto"`: {Distribution: "pareto"},
 	} {
-		_, err := Run(t.Context(), Orrery(), cfg, nil)
+		_, err := Run(t.Context(), Fast(), cfg, nil)
 		assert.ErrorContains(t, err, text)
 	}
 }
@@ -132,7 +132,7 @@ func (q faulty) Popper(see func(object, bool)) func() error {
 }
 
 func faultySubject(fault func(obj object, deleted bool, see func(object, bool))) Subject {
-	gear := Orrery().(subject[object]).gear
+	gear := Fast().(subject[object]).gear
 	sound := gear.NewQueue
 	gear.NewQueue = func(known []object) (Queue[object], error) {
 		q, err := sound(known)
@@ -189,7 +189,7 @@ func TestWorkThatWasNotDoneHasNoFigures(t *testing.T) {
 	patience = 100 * time.Millisecond // a queue that has lost something stands still; nothing else waits that long
 	for name, fault := range faults {
 		var proof *bench.ProofError
-		for i, scenario := range Scenarios(Orrery()) {
+		for i, scenario := range Scenarios(Fast()) {
 			_, err := Scenarios(faultySubject(fault()))[i].Run(t.Context(), bench.Quick, nil)
 			assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
 		}

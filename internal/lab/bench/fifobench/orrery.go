@@ -4,7 +4,8 @@ import (
 	"errors"
 
 	"orrery/deltafifo"
-	"orrery/deltafifo/naive"
+	"orrery/deltafifo/fast"
+	"orrery/deltafifo/inorder"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/internal/lab/bench/pods"
@@ -13,22 +14,25 @@ import (
 
 type object = *api.PartialObjectMetadata
 
-// Orrery is package deltafifo in front of package indexer.
-func Orrery() Subject {
-	return ours("orrery", func(known *indexer.Indexer[object]) deltas {
-		return deltafifo.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})
-	})
+// Fast is package deltafifo/fast in front of package indexer.
+func Fast() Subject {
+	return Of(gear("fast", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return fast.New(cfg) }))
 }
 
-// Naive is package deltafifo/naive in front of the same store: one lock, held for everything.
-func Naive() Subject {
-	return ours("naive", func(known *indexer.Indexer[object]) deltas {
-		return single{naive.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})}
-	})
+// Textbook is package deltafifo in front of the same store: one lock, held for everything.
+func Textbook() Subject {
+	return Of(gear("textbook", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return deltafifo.New(cfg) }))
 }
 
-func ours(name string, newQueue func(known *indexer.Indexer[object]) deltas) Subject {
-	return Of(Gear[object]{
+// InOrder is package deltafifo/inorder in front of the same store: each event by itself, in order of arrival.
+func InOrder() Subject {
+	g := gear("inorder", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return inorder.New(cfg) })
+	g.NoRelist = true
+	return Of(g)
+}
+
+func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interface[object]) Gear[object] {
+	return Gear[object]{
 		Name:      name,
 		NewObject: pods.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
@@ -37,30 +41,15 @@ func ours(name string, newQueue func(known *indexer.Indexer[object]) deltas) Sub
 				KeyFunc:  informer.MetaNamespaceKeyFunc[object],
 				Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
 			})
-			return queue{newQueue(store)}, store.Replace(known, "1")
+			cfg := deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: store}
+			return queue{newQueue(cfg)}, store.Replace(known, "1")
 		},
-	})
+	}
 }
 
-// deltas are what both of our queues can do.
-type deltas interface {
-	Add(obj object) error
-	Replace(objects []object, resourceVersion string) error
-	PopBatch(limit int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (keys int, err error)
-	Close()
-}
+type queue struct{ deltafifo.Interface[object] }
 
-// single is the naive queue, whose batches are of one key.
-type single struct{ *naive.FIFO[object] }
-
-func (s single) PopBatch(_ int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (int, error) {
-	_, err := s.Pop(process)
-	return 1, err
-}
-
-type queue struct{ deltas }
-
-// batch is how many keys the consumer takes at once, if they are there.
+// batch is how many keys the consumer takes at once, from a queue with PopBatch and if they are there.
 const batch = 64
 
 func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
@@ -70,8 +59,20 @@ func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
 		}
 		return nil
 	}
+	take := func() error {
+		_, err := q.Pop(process)
+		return err
+	}
+	if batches, ok := q.Interface.(interface {
+		PopBatch(limit int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (keys int, err error)
+	}); ok {
+		take = func() error {
+			_, err := batches.PopBatch(batch, process)
+			return err
+		}
+	}
 	return func() error {
-		_, err := q.PopBatch(batch, process)
+		err := take()
 		if errors.Is(err, deltafifo.ErrFIFOClosed) {
 			return ErrClosed
 		}

@@ -56,8 +56,8 @@ type subject[T any] struct{ gear Gear[T] }
 
 func (s subject[T]) Name() string { return s.gear.Name }
 
-// Subjects are the queues of this project: the one that it uses, and the one to read first.
-func Subjects() []Subject { return []Subject{Orrery(), Naive()} }
+// Subjects are the queues of this project. The first one is what its programs use.
+func Subjects() []Subject { return []Subject{Fast(), Textbook(), InOrder()} }
 
 // Run measures a subject with the given flags.
 func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {

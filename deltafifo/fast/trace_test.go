@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 // recorder returns a Trace with every hook set, and what they were told.
@@ -44,7 +45,7 @@ func recorder() (*deltafifo.Trace[*object], func() []string) {
 func TestTrace(t *testing.T) {
 	trace, told := recorder()
 	store := deltafifotest.NewConsumer(obj("gone", 1))
-	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
 
 	require.NoError(t, queue.Replace([]*object{obj("a", 1)}, "7"))
 	assert.Equal(t, []string{
@@ -117,7 +118,7 @@ func TestTrace(t *testing.T) {
 func TestTraceTellsOfWithdrawnDeletions(t *testing.T) {
 	trace, told := recorder()
 	store := deltafifotest.NewConsumer(obj("a", 1))
-	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
 	require.NoError(t, queue.Delete(obj("a", 2)))
 	told()
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
@@ -138,7 +139,7 @@ func TestTraceTellsOfWithdrawnDeletions(t *testing.T) {
 // the key, which carries its first delta.
 func TestAllocations(t *testing.T) {
 	for name, trace := range map[string]*deltafifo.Trace[*pod]{"no trace": nil, "no hooks": {}} {
-		f := deltafifo.New(deltafifo.Config[*pod]{KeyFunc: podKey, Trace: trace})
+		f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey, Trace: trace})
 		p := &pod{key: "namespace/name"}
 		assert.Equal(t, 1.0, testing.AllocsPerRun(1000, func() {
 			_ = f.Add(p)

@@ -1,4 +1,4 @@
-package deltafifo
+package fast
 
 import (
 	"slices"
@@ -7,19 +7,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
+
+	"orrery/deltafifo"
 )
 
-func added(v int) Delta[int] { return Delta[int]{Type: Added, Object: v} }
+func added(v int) deltafifo.Delta[int] { return deltafifo.Delta[int]{Type: deltafifo.Added, Object: v} }
 
-func lineOf(keys ...string) *line[int] {
-	l := newLine[int](0)
+func queueOf(keys ...string) *queue[int] {
+	l := newQueue[int](0)
 	for i, key := range keys {
 		l.push(newRecord(key, added(i)))
 	}
 	return l
 }
 
-func (l *line[T]) keys() []string {
+func (l *queue[T]) keys() []string {
 	keys := []string{}
 	for r := range l.all() {
 		keys = append(keys, r.key)
@@ -36,9 +38,9 @@ func TestAbsorbKeepsPlacesWhicheverIsLonger(t *testing.T) {
 		{[]string{"a", "b", "c"}, []string{"d", "b"}, []string{"a", "b", "c", "d"}},
 		{[]string{"a", "b"}, []string{"b", "a"}, []string{"a", "b"}},
 	} {
-		l := lineOf(test.mine...)
+		l := queueOf(test.mine...)
 		met := []string{}
-		l.absorb(lineOf(test.theirs...), func(mine, theirs *record[int]) {
+		l.absorb(queueOf(test.theirs...), func(mine, theirs *record[int]) {
 			assert.Equal(t, mine.key, theirs.key)
 			met = append(met, mine.key)
 		})
@@ -50,22 +52,22 @@ func TestAbsorbKeepsPlacesWhicheverIsLonger(t *testing.T) {
 
 // After a list of 100,000 objects an empty line must not hold on to the memory that it took.
 func TestAnEmptyLineLetsGo(t *testing.T) {
-	l := newLine[int](0)
+	l := newQueue[int](0)
 	for i := range 2 * keepCapacity {
 		l.push(newRecord(strconv.Itoa(i), added(i)))
 	}
 	for l.len() > 0 {
-		l.take()
+		l.pop()
 	}
 	assert.LessOrEqual(t, cap(l.order), keepCapacity)
 }
 
 // A line that never empties must not grow with the number of records that pass through it.
 func TestABusyLineReusesItsPlaces(t *testing.T) {
-	l := lineOf("x", "y")
+	l := queueOf("x", "y")
 	for i := range 100_000 {
 		l.push(newRecord(strconv.Itoa(i), added(i)))
-		l.take()
+		l.pop()
 	}
 	assert.Equal(t, 2, l.len())
 	assert.Less(t, cap(l.order), 16)
@@ -77,12 +79,12 @@ func TestABusyLineReusesItsPlaces(t *testing.T) {
 // A line against a plain slice of keys and a map of values.
 func TestLineQuick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLine[int](0)
+		l := newQueue[int](0)
 		order := []string{}
 		values := map[string][]int{}
 		key := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
 		version := 0
-		put := func(l *line[int], key string) {
+		put := func(l *queue[int], key string) {
 			version++
 			if r := l.get(key); r != nil {
 				r.append(added(version))
@@ -106,7 +108,7 @@ func TestLineQuick(t *testing.T) {
 				if len(order) == 0 {
 					return
 				}
-				r := l.take()
+				r := l.pop()
 				assert.Equal(t, order[0], r.key)
 				assert.Equal(t, values[r.key], objects(r))
 				delete(values, r.key)
@@ -114,12 +116,12 @@ func TestLineQuick(t *testing.T) {
 			},
 			"drop": func(t *rapid.T) {
 				k := key.Draw(t, "key")
-				l.drop(k)
+				l.remove(k)
 				delete(values, k)
 				order = slices.DeleteFunc(order, func(o string) bool { return o == k })
 			},
 			"absorb": func(t *rapid.T) {
-				other := newLine[int](0)
+				other := newQueue[int](0)
 				for _, k := range rapid.SliceOfDistinct(key, rapid.ID).Draw(t, "keys") {
 					put(other, k)
 					model(k)
@@ -150,4 +152,89 @@ func objects(r *record[int]) []int {
 		out = append(out, d.Object)
 	}
 	return out
+}
+
+// Whatever is asked in whatever order, a merge cursor answers what the map would.
+func TestMergeCursorAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.Map(rapid.IntRange(0, 30), strconv.Itoa)
+		listed := rapid.SliceOf(key).Draw(t, "listed")
+		f := New(deltafifo.Config[string]{KeyFunc: func(s string) (string, error) { return s, nil }})
+		incoming, err := f.listed(listed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor := mergeCursor[string]{queue: incoming, order: incoming.order}
+		// The list once more, as a store has it, with some others before, between and after.
+		for _, known := range append(rapid.SliceOf(key).Draw(t, "others"), listed...) {
+			if rapid.Bool().Draw(t, "another first") {
+				other := key.Draw(t, "another")
+				if got, want := cursor.has(other), incoming.get(other) != nil; got != want {
+					t.Fatalf("%s: %t", other, got)
+				}
+			}
+			if got, want := cursor.has(known), incoming.get(known) != nil; got != want {
+				t.Fatalf("%s: %t", known, got)
+			}
+		}
+	})
+}
+
+// A table against a Go map, full enough for records to stand far from their homes and around the end.
+func TestTableQuick(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := newTable[int](0)
+		model := map[string]*record[int]{}
+		key := rapid.Map(rapid.IntRange(0, 60), strconv.Itoa)
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				r := newRecord(key.Draw(t, "key"), added(1))
+				assert.Same(t, model[r.key], table.put(r))
+				if model[r.key] == nil {
+					model[r.key] = r
+				}
+			},
+			"replace": func(t *rapid.T) {
+				r := newRecord(key.Draw(t, "key"), added(2))
+				if old := model[r.key]; old != nil {
+					table.replace(old, r)
+					model[r.key] = r
+				}
+			},
+			"remove": func(t *rapid.T) {
+				if r := model[key.Draw(t, "key")]; r != nil {
+					table.remove(r)
+					delete(model, r.key)
+				}
+			},
+			"": func(t *rapid.T) {
+				if err := table.check(); err != nil {
+					t.Fatal(err)
+				}
+				assert.Equal(t, len(model), table.count)
+				for i := range 61 {
+					assert.Same(t, model[strconv.Itoa(i)], table.get(strconv.Itoa(i)))
+				}
+			},
+		})
+	})
+}
+
+func TestTableGrowsNoMoreThanItMust(t *testing.T) {
+	for _, n := range []int{0, 12, 13, 1000, 100_000} {
+		table := newTable[int](n)
+		slots := len(table.slots)
+		for i := range n {
+			table.put(newRecord(strconv.Itoa(i), added(i)))
+		}
+		assert.NoError(t, table.check())
+		assert.Len(t, table.slots, slots, "room for %d was asked for", n)
+	}
+}
+
+func TestTableDoesNotSearchForWhatIsNotThere(t *testing.T) {
+	table := newTable[int](0)
+	table.put(newRecord("a", added(1)))
+	assert.Panics(t, func() { table.remove(newRecord("a", added(1))) }, "another record of the same key")
+	assert.Panics(t, func() { table.remove(newRecord("b", added(1))) })
 }

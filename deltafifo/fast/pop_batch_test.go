@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"errors"
@@ -10,11 +10,12 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 // batchOfOne is a queue whose Pop is a PopBatch.
 type batchOfOne struct {
-	*deltafifo.DeltaFIFO[*object]
+	*fast.DeltaFIFO[*object]
 }
 
 func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) error) (popped deltafifo.Deltas[*object], err error) {
@@ -28,13 +29,13 @@ func (b batchOfOne) Pop(process func(string, deltafifo.Deltas[*object], bool) er
 // A batch of one is a Pop.
 func TestContractOfPopBatch(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
-		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return batchOfOne{deltafifo.New(cfg)} },
+		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return batchOfOne{fast.New(cfg)} },
 	})
 }
 
-func batchQueue(t *testing.T, names ...string) *deltafifo.DeltaFIFO[*object] {
+func batchQueue(t *testing.T, names ...string) *fast.DeltaFIFO[*object] {
 	t.Helper()
-	f := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc})
+	f := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc})
 	for _, name := range names {
 		require.NoError(t, f.Add(deltafifotest.Obj(name, 1)))
 	}

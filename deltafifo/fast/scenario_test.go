@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 // TestScenarios plays the scripts in testdata/scenarios. Each is headed by the incident that it reproduces
@@ -54,7 +55,7 @@ func TestScenarios(t *testing.T) {
 }
 
 type scenario struct {
-	queue    *deltafifo.DeltaFIFO[*object]
+	queue    *fast.DeltaFIFO[*object]
 	consumer *deltafifotest.Consumer
 	told     int // how much of the journal was shown
 	log      strings.Builder
@@ -66,7 +67,7 @@ type scenario struct {
 
 func newScenario(known ...*object) *scenario {
 	s := &scenario{consumer: deltafifotest.NewConsumer(known...)}
-	s.queue = deltafifo.New(deltafifo.Config[*object]{
+	s.queue = fast.New(deltafifo.Config[*object]{
 		KeyFunc:      deltafifotest.KeyFunc,
 		KnownObjects: s.consumer,
 		Trace: &deltafifo.Trace[*object]{

@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 // Incidents of the original whose course matters are scripts in testdata/scenarios. Here are the
@@ -22,7 +23,7 @@ import (
 // held, the Add inside would never return.)
 func TestIssue103789TheWatchGoesOnWhileTheStoreIsRead(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer(obj("a", 1))}
-	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 	store.happens = func() { assert.NoError(t, queue.Add(obj("b", 1))) }
 	require.NoError(t, queue.Resync())
 	store.happens = func() { assert.NoError(t, queue.Add(obj("c", 1))) }

@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"runtime"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orrery/deltafifo"
+	"orrery/deltafifo/fast"
 )
 
 type pod struct {
@@ -47,7 +48,7 @@ func BenchmarkAddPop(b *testing.B) {
 	for _, depth := range []int{1, 1000} {
 		b.Run("depth="+strconv.Itoa(depth), func(b *testing.B) {
 			all := pods(depth)
-			f := deltafifo.New(deltafifo.Config[*pod]{KeyFunc: podKey})
+			f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey})
 			for _, p := range all[1:] {
 				_ = f.Add(p)
 			}
@@ -71,7 +72,7 @@ func BenchmarkAddWhilePopping(b *testing.B) {
 	for _, backlog := range []int{1_000, 100_000} {
 		b.Run("backlog="+strconv.Itoa(backlog), func(b *testing.B) {
 			all := pods(backlog)
-			f := deltafifo.New(deltafifo.Config[*pod]{KeyFunc: podKey})
+			f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey})
 			var popped atomic.Int64
 			done := make(chan struct{})
 			b.ReportAllocs()
@@ -111,7 +112,7 @@ func BenchmarkReplaceKnown(b *testing.B) {
 	var longest time.Duration
 	for b.Loop() {
 		b.StopTimer()
-		f := deltafifo.New(deltafifo.Config[*pod]{KeyFunc: podKey, KnownObjects: known})
+		f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey, KnownObjects: known})
 		_ = f.Add(&pod{key: "first"})
 		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -145,7 +146,7 @@ func BenchmarkResync(b *testing.B) {
 		known[p.key] = p
 	}
 	for b.Loop() {
-		f := deltafifo.New(deltafifo.Config[*pod]{KeyFunc: podKey, KnownObjects: known})
+		f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey, KnownObjects: known})
 		_ = f.Resync()
 	}
 }

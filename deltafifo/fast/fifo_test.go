@@ -1,7 +1,6 @@
-package deltafifo_test
+package fast_test
 
 import (
-	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 type (
@@ -24,18 +24,18 @@ var obj = deltafifotest.Obj
 
 func TestContract(t *testing.T) {
 	deltafifotest.Run(t, deltafifotest.Implementation{
-		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return deltafifo.New(cfg) },
+		New: func(cfg deltafifo.Config[*object]) deltafifotest.Queue { return fast.New(cfg) },
 	})
 }
 
 // newQueue returns a queue and the consumer that it knows.
-func newQueue(known ...*object) (*deltafifo.DeltaFIFO[*object], *deltafifotest.Consumer) {
+func newQueue(known ...*object) (*fast.DeltaFIFO[*object], *deltafifotest.Consumer) {
 	store := deltafifotest.NewConsumer(known...)
-	return deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store}), store
+	return fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store}), store
 }
 
 // waiting returns what Pop would hand out, without processing it: it takes everything out.
-func waiting(t *testing.T, queue *deltafifo.DeltaFIFO[*object]) []string {
+func waiting(t *testing.T, queue *fast.DeltaFIFO[*object]) []string {
 	t.Helper()
 	require.NoError(t, queue.Check())
 	texts := []string{}
@@ -50,59 +50,7 @@ func waiting(t *testing.T, queue *deltafifo.DeltaFIFO[*object]) []string {
 }
 
 func TestNewNeedsAKeyFunc(t *testing.T) {
-	assert.Panics(t, func() { deltafifo.New(deltafifo.Config[*object]{}) })
-}
-
-func TestOldestAndNewest(t *testing.T) {
-	d := deltas{{Type: deltafifo.Added, Object: obj("a", 1)}, {Type: deltafifo.Updated, Object: obj("a", 2)}}
-	oldest, ok := d.Oldest()
-	assert.True(t, ok)
-	assert.Equal(t, d[0], oldest)
-	newest, ok := d.Newest()
-	assert.True(t, ok)
-	assert.Equal(t, d[1], newest)
-	_, ok = deltas{}.Oldest()
-	assert.False(t, ok)
-	_, ok = deltas{}.Newest()
-	assert.False(t, ok)
-}
-
-func TestKeyOf(t *testing.T) {
-	queue, _ := newQueue()
-	key, err := queue.KeyOf(deltas{{Type: deltafifo.Added, Object: obj("a", 1)}})
-	assert.NoError(t, err)
-	assert.Equal(t, "a", key)
-
-	key, err = queue.KeyOf(deltas{{Type: deltafifo.Deleted, Tombstone: &deltafifo.DeletedFinalStateUnknown[*object]{Key: "b"}}})
-	assert.NoError(t, err)
-	assert.Equal(t, "b", key, "from the tombstone, which may have no object")
-
-	_, err = queue.KeyOf(nil)
-	assert.ErrorIs(t, err, deltafifo.ErrZeroLengthDeltas)
-	_, err = queue.KeyOf(deltas{{Type: deltafifo.Added, Object: obj("", 1)}})
-	assert.ErrorIs(t, err, deltafifotest.ErrNameless)
-	_, isKeyError := errors.AsType[*deltafifo.KeyError](err)
-	assert.True(t, isKeyError)
-}
-
-// Objects can be Secrets: an error's text says what kind of thing it was and not what is in it.
-func TestErrorsDoNotShowObjects(t *testing.T) {
-	type secret struct{ password string }
-	queue := deltafifo.New(deltafifo.Config[*secret]{
-		KeyFunc: func(*secret) (string, error) { return "", errors.New("no name") },
-	})
-	err := queue.Add(&secret{"hunter2"})
-	assert.EqualError(t, err, "deltafifo: cannot compute a key for an object of type *deltafifo_test.secret: no name")
-
-	queue = deltafifo.New(deltafifo.Config[*secret]{
-		KeyFunc:   func(*secret) (string, error) { return "ns/name", nil },
-		Transform: func(*secret) (*secret, error) { return nil, errors.New("too strange") },
-	})
-	err = queue.Add(&secret{"hunter2"})
-	assert.EqualError(t, err, `deltafifo: cannot transform object "ns/name": too strange`)
-
-	assert.EqualError(t, &deltafifo.ErrRequeue{Err: errors.New("why")}, "why")
-	assert.EqualError(t, &deltafifo.ErrRequeue{}, "deltafifo: the process function asked for the item to be put back")
+	assert.Panics(t, func() { fast.New(deltafifo.Config[*object]{}) })
 }
 
 func TestProcessMayCallTheQueue(t *testing.T) {
@@ -113,7 +61,6 @@ func TestProcessMayCallTheQueue(t *testing.T) {
 		assert.NoError(t, queue.Resync())
 		assert.Equal(t, 2, queue.Len())
 		assert.True(t, queue.HasSynced())
-		assert.False(t, queue.IsClosed())
 		assert.Equal(t, "a", queue.Snapshot().InFlight.Key)
 		assert.NoError(t, queue.Check())
 		return store.Process(key, d, initial)

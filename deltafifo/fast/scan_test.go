@@ -1,4 +1,4 @@
-package deltafifo_test
+package fast_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/deltafifo/deltafifotest"
+	"orrery/deltafifo/fast"
 )
 
 // readWhile is a store during whose reading something else happens: after the keys were listed
@@ -32,61 +33,61 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		known  []*object
-		before func(*deltafifo.DeltaFIFO[*object]) error
+		before func(*fast.DeltaFIFO[*object]) error
 		pops   int // while the store is read
-		call   func(*deltafifo.DeltaFIFO[*object]) error
+		call   func(*fast.DeltaFIFO[*object]) error
 		want   []string
 	}{
 		{
 			name:   "a list buries what was added to the store meanwhile",
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
 			want:   []string{"a: Deleted a@1 (inferred)"},
 		},
 		{
 			name:   "and does not bury what left it meanwhile",
 			known:  []*object{obj("a", 1)},
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("b", 1)}, "1") },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("b", 1)}, "1") },
 			want:   []string{"b: Replaced b@1"},
 		},
 		{
 			name:   "a tombstone holds what the store holds now",
 			known:  []*object{obj("a", 1)},
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
 			want:   []string{"a: Deleted a@2 (inferred)"},
 		},
 		{
 			name:   "what is listed is not buried though it was taken",
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
 			want:   []string{"a: Replaced a@2"},
 		},
 		{
 			name:   "a resync does not tell the state from before",
 			known:  []*object{obj("a", 1), obj("b", 1)},
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Resync() },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Resync() },
 			want:   []string{"b: Sync b@1"},
 		},
 		{
 			name:   "a resync does not bring back what was deleted",
 			known:  []*object{obj("a", 1)},
-			before: func(q *deltafifo.DeltaFIFO[*object]) error { return q.Delete(obj("a", 2)) },
+			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 2)) },
 			pops:   1,
-			call:   func(q *deltafifo.DeltaFIFO[*object]) error { return q.Resync() },
+			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Resync() },
 			want:   []string{},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			store := &readWhile{Consumer: deltafifotest.NewConsumer(test.known...)}
-			queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+			queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 			require.NoError(t, test.before(queue))
 			store.happens = func() {
 				for range test.pops {
@@ -104,7 +105,7 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 // In hand when the reading began, put into the store while it went on.
 func TestInHandWhenTheReadingBegan(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer()}
-	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 	require.NoError(t, queue.Add(obj("a", 1)))
 
 	taken, goOn, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -128,7 +129,7 @@ func TestInHandWhenTheReadingBegan(t *testing.T) {
 // A store that panics must leave the queue usable.
 func TestAStoreThatPanicsWhileItIsRead(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer(obj("a", 1))}
-	queue := deltafifo.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 	store.happens = func() { panic("boom") }
 	assert.PanicsWithValue(t, "boom", func() { _ = queue.Replace(nil, "1") })
 	assert.False(t, queue.Reading())

@@ -1,0 +1,224 @@
+package fast
+
+import (
+	"fmt"
+	"sync"
+
+	"orrery/deltafifo"
+)
+
+// DeltaFIFO is a deltafifo.Interface whose producers never wait for the consumer. All methods may be
+// called from any goroutine, the process function included, except that it must not call Pop.
+// Create it with New.
+type DeltaFIFO[T any] struct {
+	deltafifo.SyncFlag             // HasSynced and Synced
+	setSynced          func() bool // called with mu held
+
+	config deltafifo.Config[T]          // KnownObjects nil: only what waits or is in flight is known
+	known  deltafifo.KeyListerGetter[T] // Config.KnownObjects
+	trace  *deltafifo.Trace[T]          // never nil, its fields may be
+
+	// scanning is held by the one Replace or Resync that is reading the known objects. It is
+	// taken before mu, never while mu is held, and nothing waits for a consumer under it.
+	scanning sync.Mutex
+
+	// mu guards everything below. It is not held while a process function, KeyFunc or Transform
+	// runs.
+	mu sync.Mutex
+	// ready is signalled when a blocked Pop may continue: nothing is in flight, and something
+	// waits or the queue is closed.
+	ready sync.Cond
+
+	// waiting holds the deltas of every key that waits, in order of the first delta.
+	waiting *queue[T]
+	// inFlight is the record that a process function is working on, or nil. There is at most one:
+	// two Pops with deltas of the same key would break the order per key.
+	inFlight *record[T]
+	// tentative: the deltas that wait for the key in flight begin with a deletion whose relevance
+	// is known only when the flight ends; see processedLocked.
+	tentative bool
+	// popped collects the keys that are taken while Replace or Resync reads the known objects,
+	// and the one in flight when that began; see beginScan. Nil if nothing is being read.
+	popped []string
+
+	// populated: something came in by Add, Update, Delete or Replace.
+	populated bool
+	// initialLeft counts the keys of the initial population that have not been processed: the
+	// records with initial set that wait or are in flight, and those whose requeue was refused
+	// after Close.
+	initialLeft int
+	closed      bool
+}
+
+// New returns an empty queue. It panics if cfg has no KeyFunc.
+func New[T any](cfg deltafifo.Config[T]) *DeltaFIFO[T] {
+	if cfg.KeyFunc == nil {
+		panic("deltafifo: Config.KeyFunc is required")
+	}
+	f := &DeltaFIFO[T]{config: cfg, known: cfg.KnownObjects, trace: cfg.Trace, waiting: newQueue[T](0)}
+	if f.trace == nil {
+		f.trace = new(deltafifo.Trace[T])
+	}
+	f.SyncFlag, f.setSynced = deltafifo.NewSyncFlag()
+	f.ready.L = &f.mu
+	return f
+}
+
+// Add queues that obj exists.
+func (f *DeltaFIFO[T]) Add(obj T) error { return f.enqueue(deltafifo.Added, obj) }
+
+// Update queues that obj changed.
+func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated, obj) }
+
+// Delete queues that obj is gone; obj is the last state that the watch reported. It does nothing if
+// the key neither waits nor is in flight and the known objects do not hold it.
+func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
+
+func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
+	key, obj, err := f.config.Admit(obj)
+	if err != nil {
+		return err
+	}
+	d := deltafifo.Delta[T]{Type: typ, Object: obj}
+	fresh := newRecord(key, d) // nearly every call needs it; allocated before the lock is taken
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	if !f.populated { // without a list there is no initial population to wait for
+		f.populated = true
+		f.checkSyncedLocked()
+	}
+	if typ == deltafifo.Deleted {
+		inFlight := f.inFlight != nil && f.inFlight.key == key
+		if !inFlight && !f.isKnownLocked(key) {
+			f.ignoredLocked(key, d)
+			return nil
+		}
+		f.tentative = f.tentative || inFlight
+	}
+	f.pushLocked(fresh, d)
+	f.wakeLocked()
+	return nil
+}
+
+// isKnownLocked reports whether the key waits or the consumer's store has it.
+func (f *DeltaFIFO[T]) isKnownLocked(key string) bool {
+	if f.waiting.get(key) != nil {
+		return true
+	}
+	if f.known == nil {
+		return false
+	}
+	_, exists := f.known.GetByKey(key)
+	return exists
+}
+
+// pushLocked appends d to the deltas that wait for its key, or queues the fresh record if none do.
+func (f *DeltaFIFO[T]) pushLocked(fresh *record[T], d deltafifo.Delta[T]) {
+	if r := f.waiting.push(fresh); r != nil {
+		f.appendLocked(r, d)
+	}
+	f.queuedLocked(fresh.key, d)
+}
+
+// appendLocked appends d to a record that waits.
+func (f *DeltaFIFO[T]) appendLocked(r *record[T], d deltafifo.Delta[T]) {
+	dropped, collapsed := r.append(d)
+	if collapsed && f.trace.Deduplicated != nil {
+		f.trace.Deduplicated(r.key, r.deltas[len(r.deltas)-1], dropped)
+	}
+}
+
+func (f *DeltaFIFO[T]) queuedLocked(key string, d deltafifo.Delta[T]) {
+	if f.trace.Queued != nil {
+		f.trace.Queued(key, d, f.waiting.len())
+	}
+}
+
+func (f *DeltaFIFO[T]) ignoredLocked(key string, d deltafifo.Delta[T]) {
+	if f.trace.Ignored != nil {
+		f.trace.Ignored(key, d)
+	}
+}
+
+// wakeLocked wakes one blocked Pop. While a record is in flight, finish does that when it ends.
+func (f *DeltaFIFO[T]) wakeLocked() {
+	if f.inFlight == nil {
+		f.ready.Signal()
+	}
+}
+
+func (f *DeltaFIFO[T]) checkSyncedLocked() {
+	if f.populated && f.initialLeft == 0 && f.setSynced() && f.trace.Synced != nil {
+		f.trace.Synced()
+	}
+}
+
+// Close refuses new deltas and requests to put something back, and wakes every blocked Pop. What
+// waits is still handed out. Close does not wait for anything; a second call does nothing.
+func (f *DeltaFIFO[T]) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	f.ready.Broadcast()
+	if f.trace.Closed != nil {
+		f.trace.Closed(f.waiting.len())
+	}
+}
+
+// Len returns the number of keys that wait. A key in flight does not count.
+func (f *DeltaFIFO[T]) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waiting.len()
+}
+
+// Snapshot returns the present state. It holds the lock for about ten milliseconds per 100,000 keys.
+func (f *DeltaFIFO[T]) Snapshot() deltafifo.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	waiting := make([]deltafifo.KeySnapshot, 0, f.waiting.len())
+	s := deltafifo.Snapshot{Waiting: waiting, InitialLeft: f.initialLeft, Synced: f.HasSynced(), Closed: f.closed}
+	for r := range f.waiting.all() {
+		s.Waiting = append(s.Waiting, r.snapshot())
+	}
+	if f.inFlight != nil {
+		k := f.inFlight.snapshot()
+		s.InFlight = &k
+	}
+	return s
+}
+
+// checkLocked returns an error if one of the invariants does not hold. Tests call it.
+func (f *DeltaFIFO[T]) checkLocked() error {
+	if err := f.waiting.check(); err != nil {
+		return err
+	}
+	if f.inFlight != nil && !f.tentative {
+		if r := f.waiting.get(f.inFlight.key); r != nil && r.deltas[0].Type == deltafifo.Deleted {
+			return fmt.Errorf("a deletion of %q was queued while it is in flight, and is not tentative", r.key)
+		}
+	}
+	initial := 0
+	for r := range f.waiting.all() {
+		if r.initial {
+			initial++
+		}
+	}
+	if f.inFlight != nil && f.inFlight.initial {
+		initial++
+	}
+	if initial != f.initialLeft && !(f.closed && initial < f.initialLeft) {
+		return fmt.Errorf("%d keys of the initial population are left, the count says %d", initial, f.initialLeft)
+	}
+	if synced := f.populated && f.initialLeft == 0; synced != f.HasSynced() {
+		return fmt.Errorf("HasSynced is %t and should be %t", f.HasSynced(), synced)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package fast
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"orrery/deltafifo"
+)
+
+// record is one key's place in the queue together with the deltas that wait there.
+type record[T any] struct {
+	key    string
+	deltas deltafifo.Deltas[T]
+	// initial: the key belongs to the initial population and has not been processed.
+	initial bool
+	// listedAt is the index in the list from which the record was made; see mergeCursor.
+	listedAt int32
+	// first holds the first delta, so that the common record, with a single delta, is one
+	// allocation. The consumer may keep it: records are not reused.
+	first [1]deltafifo.Delta[T]
+}
+
+func newRecord[T any](key string, d deltafifo.Delta[T]) *record[T] {
+	r := &record[T]{key: key}
+	r.first[0] = d
+	r.deltas = r.first[:]
+	return r
+}
+
+// append adds d, unless d and the last delta are both deletions: then it keeps only the older one,
+// or the newer one if the older is a tombstone.
+func (r *record[T]) append(d deltafifo.Delta[T]) (dropped deltafifo.Delta[T], collapsed bool) {
+	last := len(r.deltas) - 1
+	if last < 0 || d.Type != deltafifo.Deleted || r.deltas[last].Type != deltafifo.Deleted {
+		r.deltas = append(r.deltas, d)
+		return deltafifo.Delta[T]{}, false
+	}
+	if r.deltas[last].Tombstone == nil {
+		return d, true
+	}
+	dropped, r.deltas[last] = r.deltas[last], d
+	return dropped, true
+}
+
+// clear empties r, which leaves a gap in the queue, and releases the objects.
+func (r *record[T]) clear() {
+	r.deltas, r.first = nil, [1]deltafifo.Delta[T]{}
+}
+
+// tombstone returns the tombstone for r's key, with the newest state that r has seen.
+func (r *record[T]) tombstone() deltafifo.Delta[T] {
+	return deltafifo.Tombstone(r.key, r.deltas[len(r.deltas)-1].Object)
+}
+
+// clone returns a record whose deltas share no memory with r's, which a consumer may still hold.
+func (r *record[T]) clone() *record[T] {
+	return &record[T]{key: r.key, deltas: slices.Clone(r.deltas), initial: r.initial}
+}
+
+func (r *record[T]) snapshot() deltafifo.KeySnapshot {
+	return deltafifo.KeySnapshot{Key: r.key, Types: r.deltas.Types(), IsInInitialList: r.initial}
+}
+
+// keepCapacity is how many places an empty queue keeps. A larger slice and table would otherwise
+// stay in memory after a list of 100,000 objects has passed.
+const keepCapacity = 1024
+
+// queue holds the waiting records in order of arrival, one per key. It knows nothing of locks,
+// stores or consumers.
+//
+// Invariant: the records in order[head:] that hold deltas are exactly those in byKey, each once.
+// A record without deltas was removed from the middle; its place is skipped.
+type queue[T any] struct {
+	byKey table[T]
+	order []*record[T]
+	head  int
+}
+
+func newQueue[T any](capacity int) *queue[T] {
+	return &queue[T]{
+		byKey: newTable[T](capacity),
+		order: make([]*record[T], 0, capacity),
+	}
+}
+
+// len returns the number of keys.
+func (q *queue[T]) len() int { return q.byKey.count }
+
+// get returns the record of the key, or nil.
+func (q *queue[T]) get(key string) *record[T] { return q.byKey.get(key) }
+
+// all yields the records in order. The queue must not change meanwhile, except by remove.
+func (q *queue[T]) all() iter.Seq[*record[T]] {
+	return func(yield func(*record[T]) bool) {
+		for _, r := range q.order[q.head:] {
+			if r != nil && len(r.deltas) > 0 && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// push appends the record, unless its key has one already, which push returns.
+func (q *queue[T]) push(r *record[T]) (present *record[T]) {
+	if present := q.byKey.put(r); present != nil {
+		return present
+	}
+	// If more than half of a full slice is consumed, moving the rest down is cheaper than growing
+	// and keeps the slice in proportion to what waits.
+	if len(q.order) == cap(q.order) && q.head > len(q.order)/2 {
+		n := copy(q.order, q.order[q.head:])
+		clear(q.order[n:])
+		q.order, q.head = q.order[:n], 0
+	}
+	q.order = append(q.order, r)
+	return nil
+}
+
+// pop removes and returns the first record. The queue must not be empty.
+func (q *queue[T]) pop() *record[T] {
+	for {
+		r := q.order[q.head]
+		q.order[q.head] = nil // so that the record can be collected after the consumer is done
+		q.head++
+		if len(r.deltas) == 0 {
+			continue
+		}
+		q.byKey.remove(r)
+		q.compact()
+		return r
+	}
+}
+
+// remove removes the key, if it is there, from wherever it is.
+func (q *queue[T]) remove(key string) {
+	r := q.byKey.get(key)
+	if r == nil {
+		return
+	}
+	r.clear()
+	q.byKey.remove(r)
+	q.compact()
+}
+
+// compact makes an empty queue start over, and releases its memory if it was a long one.
+func (q *queue[T]) compact() {
+	switch {
+	case q.len() > 0:
+	case cap(q.order) > keepCapacity:
+		*q = *newQueue[T](0)
+	default:
+		clear(q.order[q.head:])
+		q.order, q.head = q.order[:0], 0
+	}
+}
+
+// absorb appends the other queue, which must not be used afterwards. A key that is in both keeps its
+// place in q, and join decides about its deltas.
+//
+// The records of the shorter queue move into the table of the longer one. So a list of 100,000 objects
+// that was built without a lock costs only the work for the few keys that wait.
+func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
+	meet := func(mine, theirs *record[T]) {
+		join(mine, theirs)
+		theirs.clear()
+	}
+	if other.len() > q.len() {
+		for mine := range q.all() {
+			if theirs := other.byKey.put(mine); theirs != nil {
+				other.byKey.replace(theirs, mine)
+				meet(mine, theirs)
+			}
+		}
+		q.byKey = other.byKey
+	} else {
+		for theirs := range other.all() {
+			if mine := q.byKey.put(theirs); mine != nil {
+				meet(mine, theirs)
+			}
+		}
+	}
+	if q.head == len(q.order) {
+		q.order, q.head = other.order, other.head
+		return
+	}
+	q.order = append(q.order, other.order[other.head:]...)
+}
+
+// check returns an error if the invariant does not hold.
+func (q *queue[T]) check() error {
+	seen := make(map[string]bool, q.len())
+	for r := range q.all() {
+		if seen[r.key] {
+			return fmt.Errorf("key %q is in the queue twice", r.key)
+		}
+		if q.get(r.key) != r {
+			return fmt.Errorf("key %q is in the queue, but the table has another record for it", r.key)
+		}
+		seen[r.key] = true
+	}
+	if len(seen) != q.len() {
+		return fmt.Errorf("the queue has %d keys, its table has %d", len(seen), q.len())
+	}
+	if q.len() == 0 && q.head != len(q.order) {
+		return errors.New("an empty queue still has places")
+	}
+	return q.byKey.check()
+}

@@ -1,0 +1,236 @@
+package fast
+
+import "orrery/deltafifo"
+
+// Replace and Resync compare with the known objects. There may be 100,000 of them, too many to read
+// with mu held. They are read before. The store changes only for keys that a consumer has taken, so
+// what was read is true for all keys but those; popped collects them, and both methods look at them
+// again with mu held before anything takes effect.
+
+// beginScan makes the caller the only one that reads. endScan must follow.
+func (f *DeltaFIFO[T]) beginScan() {
+	f.scanning.Lock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.popped = []string{}
+	if f.inFlight != nil {
+		f.popped = append(f.popped, f.inFlight.key)
+	}
+}
+
+func (f *DeltaFIFO[T]) endScan() {
+	f.mu.Lock()
+	f.popped = nil
+	f.mu.Unlock()
+	f.scanning.Unlock()
+}
+
+// Replace queues items as the whole state: each as Replaced, and a tombstone for every other key that
+// waits, is in flight or is known. A tombstone holds the newest state that waits, else the one in the
+// store. Keys that wait keep their place; the items follow in their order, then the tombstones of
+// keys that did not wait. If nothing came in before, all of this is the initial population.
+//
+// resourceVersion is only passed to the hooks.
+func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
+	incoming, err := f.listed(items)
+	if err != nil {
+		return err
+	}
+	listed := incoming.len()
+	f.beginScan()
+	defer f.endScan()
+	f.addKnownTombstones(incoming)
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	tombstones := f.addWaitingTombstonesLocked(incoming)
+	f.recheckPoppedLocked(incoming)
+	tombstones += incoming.len() - listed
+	f.absorbLocked(incoming, func(mine, theirs *record[T]) {
+		for _, d := range theirs.deltas {
+			f.appendLocked(mine, d)
+		}
+	})
+	f.populateLocked()
+	if f.trace.Replaced != nil {
+		f.trace.Replaced(resourceVersion, len(items), tombstones, f.waiting.len())
+	}
+	f.wakeLocked()
+	return nil
+}
+
+// listed returns a queue of Replaced deltas, one for each item.
+func (f *DeltaFIFO[T]) listed(items []T) (*queue[T], error) {
+	incoming := newQueue[T](len(items))
+	for _, item := range items {
+		key, obj, err := f.config.Admit(item)
+		if err != nil {
+			return nil, err
+		}
+		d := deltafifo.Delta[T]{Type: deltafifo.Replaced, Object: obj}
+		r := newRecord(key, d)
+		r.listedAt = int32(incoming.len())
+		if twice := incoming.push(r); twice != nil {
+			twice.append(d)
+		}
+	}
+	return incoming, nil
+}
+
+// isListed reports whether incoming, the queue that Replace builds, has an item with this key.
+func isListed[T any](incoming *queue[T], key string) bool {
+	r := incoming.get(key)
+	return r != nil && r.deltas[0].Type == deltafifo.Replaced
+}
+
+// addKnownTombstones appends a tombstone for each known object that is not listed. It runs without
+// mu; addWaitingTombstonesLocked and recheckPoppedLocked correct the result.
+func (f *DeltaFIFO[T]) addKnownTombstones(incoming *queue[T]) {
+	if f.known == nil {
+		return
+	}
+	cursor := mergeCursor[T]{queue: incoming, order: incoming.order}
+	for _, key := range f.known.ListKeys() {
+		if !cursor.has(key) {
+			lastSeen, _ := f.known.GetByKey(key)
+			incoming.push(newRecord(key, deltafifo.Tombstone(key, lastSeen)))
+		}
+	}
+}
+
+// addWaitingTombstonesLocked appends a tombstone to each waiting key that is not listed. What waits
+// is newer than the store, so it drops the tombstone that was made from the store.
+func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming *queue[T]) (tombstones int) {
+	for r := range f.waiting.all() {
+		if isListed(incoming, r.key) {
+			continue
+		}
+		incoming.remove(r.key)
+		d := r.tombstone()
+		f.appendLocked(r, d)
+		f.queuedLocked(r.key, d)
+		tombstones++
+	}
+	return tombstones
+}
+
+// recheckPoppedLocked decides again about the keys that were taken while the store was read. For the
+// one that is still in flight the tombstone is tentative, see processedLocked.
+func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming *queue[T]) {
+	for _, key := range f.popped {
+		if isListed(incoming, key) || f.waiting.get(key) != nil {
+			continue
+		}
+		incoming.remove(key)
+		if f.inFlight != nil && f.inFlight.key == key {
+			incoming.push(newRecord(key, f.inFlight.tombstone()))
+			f.tentative = true
+		} else if f.known != nil {
+			if lastSeen, exists := f.known.GetByKey(key); exists {
+				incoming.push(newRecord(key, deltafifo.Tombstone(key, lastSeen)))
+			}
+		}
+	}
+}
+
+// absorbLocked appends a queue that was built without mu and reports its deltas.
+func (f *DeltaFIFO[T]) absorbLocked(incoming *queue[T], join func(mine, theirs *record[T])) {
+	if f.trace.Queued != nil {
+		// Reported before, because absorb changes the records. depth is that of the whole queue.
+		depth := f.waiting.len()
+		for r := range incoming.all() {
+			if f.waiting.get(r.key) == nil {
+				depth++
+			}
+		}
+		for r := range incoming.all() {
+			for _, d := range r.deltas {
+				f.trace.Queued(r.key, d, depth)
+			}
+		}
+	}
+	f.waiting.absorb(incoming, join)
+}
+
+// populateLocked makes everything that waits the initial population, if nothing came in before.
+func (f *DeltaFIFO[T]) populateLocked() {
+	if f.populated {
+		return
+	}
+	f.populated = true
+	for r := range f.waiting.all() {
+		r.initial = true
+	}
+	f.initialLeft = f.waiting.len()
+	f.checkSyncedLocked()
+}
+
+// Resync queues a Sync with its present state for each known object. It skips keys that wait or are in
+// flight: their deltas are newer than the store, and a Sync behind them would bring the old state
+// back. The only error is ErrFIFOClosed.
+func (f *DeltaFIFO[T]) Resync() error {
+	f.beginScan()
+	defer f.endScan()
+	incoming := f.syncs()
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	known := incoming.len()
+	for _, key := range f.popped { // what was read may be older than what the consumer has now
+		incoming.remove(key)
+	}
+	for r := range f.waiting.all() {
+		incoming.remove(r.key)
+	}
+	queued := incoming.len()
+	f.absorbLocked(incoming, func(_, _ *record[T]) {})
+	if f.trace.Resynced != nil {
+		f.trace.Resynced(queued, known-queued, f.waiting.len())
+	}
+	f.wakeLocked()
+	return nil
+}
+
+// syncs returns a queue with a Sync for each known object.
+func (f *DeltaFIFO[T]) syncs() *queue[T] {
+	if f.known == nil {
+		return newQueue[T](0)
+	}
+	keys := f.known.ListKeys()
+	incoming := newQueue[T](len(keys))
+	for _, key := range keys {
+		if obj, exists := f.known.GetByKey(key); exists && incoming.get(key) == nil {
+			incoming.push(newRecord(key, deltafifo.Delta[T]{Type: deltafifo.Sync, Object: obj}))
+		}
+	}
+	return incoming
+}
+
+// mergeCursor looks up keys of a list in nearly the order of the list. A store that was filled from a
+// list in the same order returns its keys in that order, so the next key of one is nearly always the
+// next key of the other. That comparison is much cheaper than a lookup among 100,000 keys.
+type mergeCursor[T any] struct {
+	queue *queue[T]
+	order []*record[T] // of the list
+	next  int          // index in order of the expected key
+}
+
+// has reports whether the key was listed.
+func (c *mergeCursor[T]) has(key string) bool {
+	if c.next < len(c.order) && c.order[c.next].key == key {
+		c.next++
+		return true
+	}
+	r := c.queue.get(key)
+	if r == nil {
+		return false // it has vanished, and the expected key stays the same
+	}
+	c.next = int(r.listedAt) + 1
+	return true
+}

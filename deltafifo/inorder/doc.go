@@ -1,0 +1,50 @@
+// Package inorder is the queue that client-go's informers use now: every delta in order of arrival.
+//
+// # Concept
+//
+// A DeltaFIFO gives a key one place, the place of its first delta, and later deltas join it there. So
+// an update of version 12 can reach the store before one of version 11 of another key: the sentence
+// "the store is as of version 11" is never true, and a controller cannot tell whether its cache has
+// seen its own last write. KEP-5647 needs that sentence to detect stale caches. That is why client-go
+// moved to RealFIFO (InOrderInformers, always on since Kubernetes 1.36): a plain slice of deltas,
+// processed from the front. The price is accumulation. A key that changes a thousand times takes a
+// thousand turns, and other keys wait behind it.
+//
+//	first ──▶ Added ns/a │ Updated ns/a │ ReplacedAll [ns/a ns/b] at 40 │ Added ns/c │ Bookmark 57 ◀── last
+//
+// A list is one item, and so is a resync. When such an item comes to the front, everything before it
+// has been processed, and the store shows exactly the state that the list is to be compared with. Only
+// then it becomes single deltas: tombstones for what the store holds and the list does not, then the
+// listed objects. No rule is needed about keys that wait or are being processed. The same moment decides
+// whether a deletion is news.
+//
+// A bookmark says that the watch has reached a position without changes. It waits its turn like a
+// delta, and then goes to the store's method Bookmark, if it has one. The position of a list goes there
+// when its last delta has been processed.
+//
+// client-go leaves the comparison of a list to the consumer, which replaces the store in one step. Here
+// the queue makes it, so that a consumer needs to know nothing about it and all forms have one interface.
+//
+// # Guarantees
+//
+// Deltas are handed out one by one, in order of arrival. Nothing comes between the deltas of a list or
+// of a resync. A deletion of what the store does not hold is dropped, as in the other forms. Producers
+// do not wait for a process function. Otherwise those of package deltafifo, without what the test
+// TestContract lists as lacking.
+//
+// # Goroutines
+//
+// It starts none. The lock is not held while a process function runs. It is held while a list is
+// compared, by the producer if the consumer waits, else by the consumer.
+//
+// # Failure
+//
+// As in package deltafifo, but nothing is put back: an ErrRequeue is an error like any other.
+//
+// # Testing
+//
+// The contract, package deltafifotest, which asserts for each capability that is lacking what happens
+// instead; and tests of bookmarks, of positions and of the turn of a list.
+//
+// Next: package indexer.
+package inorder

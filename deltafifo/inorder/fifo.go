@@ -1,0 +1,196 @@
+package inorder
+
+import (
+	"sync"
+
+	"orrery/deltafifo"
+)
+
+// RealFIFO is a deltafifo.Interface that hands out one delta at a time, in order of arrival. A process
+// function may call all methods but Pop. It lacks accumulation (a busy key fills the queue) and putting
+// back what failed; package fast has both.
+type RealFIFO[T any] struct {
+	deltafifo.SyncFlag // HasSynced and Synced
+	setSynced          func() bool
+	config             deltafifo.Config[T] // its Trace has every hook
+	hasStore           bool                // without KnownObjects each deletion is news, and a list implies none
+
+	lock sync.Mutex // guards everything below; it is not held while a process function runs
+	cond sync.Cond  // broadcast when something below has changed
+	// items wait, oldest first. Invariant: if nothing is inFlight, Pop can hand out the first one.
+	items     []item[T]
+	inFlight  *deltafifo.KeySnapshot // is being processed: the store may not show yet what came before items
+	populated bool                   // a Replace, Add, Update or Delete came in
+	// initialPopulationCount counts what came in by the end of the first Replace and was not processed:
+	// the first ones of items, and perhaps the one inFlight.
+	initialPopulationCount int
+	closed                 bool
+}
+
+// New returns an empty queue. It panics if cfg has no KeyFunc.
+func New[T any](cfg deltafifo.Config[T]) *RealFIFO[T] {
+	f := &RealFIFO[T]{hasStore: cfg.KnownObjects != nil, config: cfg.Complete()}
+	f.SyncFlag, f.setSynced = deltafifo.NewSyncFlag()
+	f.cond.L = &f.lock
+	return f
+}
+
+// Add, Update and Delete queue one delta.
+func (f *RealFIFO[T]) Add(obj T) error    { return f.enqueue(deltafifo.Added, obj) }
+func (f *RealFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated, obj) }
+func (f *RealFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
+
+func (f *RealFIFO[T]) enqueue(actionType deltafifo.DeltaType, obj T) error {
+	key, obj, err := f.config.Admit(obj)
+	if err != nil {
+		return err
+	}
+	return f.push(newItem(key, actionType, obj))
+}
+
+// Replace queues list as one item, which becomes tombstones and Replaced deltas in its turn.
+func (f *RealFIFO[T]) Replace(list []T, resourceVersion string) error {
+	keys, objects, err := f.config.AdmitAll(list)
+	if err != nil {
+		return err
+	}
+	return f.push(replacedAll(keys, objects, resourceVersion))
+}
+
+// Resync queues one item, which becomes a Sync for each object of the store in its turn.
+func (f *RealFIFO[T]) Resync() error {
+	return f.push(item[T]{delta: deltafifo.Delta[T]{Type: SyncAll}})
+}
+
+// Bookmark queues a position. In its turn it goes to the method Bookmark of KnownObjects, if it has one.
+func (f *RealFIFO[T]) Bookmark(resourceVersion string) {
+	_ = f.push(item[T]{delta: deltafifo.Delta[T]{Type: Bookmark}, resourceVersion: resourceVersion})
+}
+
+func (f *RealFIFO[T]) push(it item[T]) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.closed {
+		return deltafifo.ErrFIFOClosed
+	}
+	f.items = append(f.items, it)
+	switch it.delta.Type {
+	case SyncAll, Bookmark:
+	case ReplacedAll:
+		if !f.populated {
+			f.populated, f.initialPopulationCount = true, len(f.items)
+		}
+	default:
+		f.populated = true
+		f.config.Trace.Queued(it.key, it.delta, len(f.items))
+	}
+	f.advanceLocked()
+	return nil
+}
+
+// advanceLocked makes the first item one that can be handed out. It waits until no item is being
+// processed: only then the store shows exactly what came before the first one.
+func (f *RealFIFO[T]) advanceLocked() {
+	for f.inFlight == nil && len(f.items) > 0 && f.expandLocked(f.items[0]) {
+	}
+	if f.populated && f.initialPopulationCount == 0 && f.setSynced() {
+		f.config.Trace.Synced()
+	}
+	f.cond.Broadcast()
+}
+
+// expandLocked puts its deltas in the place of the first item, if it is not a delta itself, and drops a
+// deletion of what the store does not hold. It returns false if the first item can be handed out.
+func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
+	store := f.config.KnownObjects
+	switch typ := first.delta.Type; {
+	case typ == ReplacedAll:
+		vanished := tombstones(store, first.list)
+		f.insteadLocked(first, append(vanished, first.list...))
+		f.config.Trace.Replaced(first.resourceVersion, len(first.list), len(vanished), len(f.items))
+	case typ == SyncAll:
+		known := syncs(store)
+		f.insteadLocked(first, known)
+		f.config.Trace.Resynced(len(known), 0, len(f.items))
+	case typ == Bookmark:
+		f.insteadLocked(first, nil)
+	case f.hasStore && isNoNews(store, first):
+		f.insteadLocked(first, nil)
+		f.config.Trace.Ignored(first.key, first.delta)
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *RealFIFO[T]) insteadLocked(first item[T], deltas []item[T]) {
+	if f.initialPopulationCount > 0 {
+		f.initialPopulationCount += len(deltas) - 1
+	}
+	f.items = instead(f.config.KnownObjects, first, deltas, f.items[1:])
+	for _, it := range deltas {
+		f.config.Trace.Queued(it.key, it.delta, len(f.items))
+	}
+}
+
+// Pop hands out the oldest delta. If process fails, the delta counts as processed.
+func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltas deltafifo.Deltas[T], err error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for f.inFlight != nil || len(f.items) == 0 {
+		if f.closed && f.inFlight == nil {
+			return nil, deltafifo.ErrFIFOClosed
+		}
+		f.cond.Wait()
+	}
+	it, isInInitialList := f.items[0], f.initialPopulationCount > 0
+	f.items[0] = item[T]{} // so that the object can be collected
+	f.items, deltas = f.items[1:], deltafifo.Deltas[T]{it.delta}
+	f.inFlight = &deltafifo.KeySnapshot{Key: it.key, Types: deltas.Types(), IsInInitialList: isInInitialList}
+	f.config.Trace.Popped(it.key, deltas, isInInitialList, len(f.items))
+
+	err = deltafifo.ErrUnfinished // what Processed reports if process panics
+	defer func() {
+		f.lock.Lock()
+		f.inFlight = nil
+		f.config.Trace.Processed(it.key, deltas, err)
+		if isInInitialList {
+			f.initialPopulationCount--
+		}
+		reached(f.config.KnownObjects, it.resourceVersion)
+		f.advanceLocked()
+	}()
+	f.lock.Unlock()
+	return deltas, process(it.key, deltas, isInInitialList)
+}
+
+// Close refuses new deltas and wakes every blocked Pop.
+func (f *RealFIFO[T]) Close() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if !f.closed {
+		f.closed = true
+		f.config.Trace.Closed(len(f.items))
+		f.cond.Broadcast()
+	}
+}
+
+// Len returns the number of items that wait. A list whose turn has not come counts as one.
+func (f *RealFIFO[T]) Len() int {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return len(f.items)
+}
+
+// Snapshot returns the present state, one entry for each item.
+func (f *RealFIFO[T]) Snapshot() deltafifo.Snapshot {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	s := deltafifo.Snapshot{InFlight: f.inFlight, InitialLeft: f.initialPopulationCount, Synced: f.HasSynced(), Closed: f.closed}
+	initial := f.initialPopulationCount
+	if f.inFlight != nil && f.inFlight.IsInInitialList {
+		initial--
+	}
+	s.Waiting = snapshots(f.items, initial)
+	return s
+}
