@@ -6,6 +6,7 @@ import (
 	"orrery/deltafifo"
 	"orrery/deltafifo/naive"
 	"orrery/indexer"
+	"orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/internal/lab/bench/pods"
 	"orrery/restclient/api"
@@ -15,25 +16,25 @@ type object = *api.PartialObjectMetadata
 
 // Orrery is package deltafifo in front of package indexer.
 func Orrery() Subject {
-	return ours("orrery", func(known *indexer.Indexer[object]) deltas {
+	return ours("orrery", func(known indexer.Interface[object]) deltas {
 		return deltafifo.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})
 	})
 }
 
 // Naive is package deltafifo/naive in front of the same store: one lock, held for everything.
 func Naive() Subject {
-	return ours("naive", func(known *indexer.Indexer[object]) deltas {
+	return ours("naive", func(known indexer.Interface[object]) deltas {
 		return single{naive.New(deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: known})}
 	})
 }
 
-func ours(name string, newQueue func(known *indexer.Indexer[object]) deltas) Subject {
+func ours(name string, newQueue func(known indexer.Interface[object]) deltas) Subject {
 	return Of(Gear[object]{
 		Name:      name,
 		NewObject: pods.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		NewQueue: func(known []object) (Queue[object], error) {
-			store := indexer.New(indexer.Config[object]{
+			store := fast.New(indexer.Config[object]{
 				KeyFunc:  informer.MetaNamespaceKeyFunc[object],
 				Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
 			})
