@@ -3,30 +3,25 @@ package indexer_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"orrery/indexer"
 	"orrery/indexer/indexertest"
 )
 
-// The store is one, without an adapter.
-var _ indexertest.Indexer = (*indexer.Indexer[*indexertest.Object])(nil)
-
-// TestContract runs the common suite against this package.
+// TestContract runs the common suite against the textbook form.
 func TestContract(t *testing.T) {
 	indexertest.Run(t, indexertest.Implementation{
-		Name: "orrery/indexer",
-		New: func(config indexer.Config[*indexertest.Object]) indexertest.Indexer {
-			return indexer.New(config)
+		Name: "textbook",
+		New:  func(c indexer.Config[*indexertest.Object]) indexertest.Indexer { return indexer.New(c) },
+		Lacks: map[indexertest.Capability]string{
+			indexertest.ReadersDoNotWait: "one read-write lock for everything is the form to read first; package fast does without",
 		},
 	})
 }
 
-// TestContractOfReference runs it against the plain store, so that the
-// property tests may trust it.
-func TestContractOfReference(t *testing.T) {
-	indexertest.Run(t, indexertest.Implementation{
-		Name: "reference",
-		New: func(config indexer.Config[*indexertest.Object]) indexertest.Indexer {
-			return indexertest.NewReference(config)
-		},
+func TestNewWithoutKeyFunc(t *testing.T) {
+	assert.PanicsWithValue(t, "indexer.New: Config.KeyFunc is required", func() {
+		indexer.New(indexer.Config[*indexertest.Object]{})
 	})
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// KeyError says that the key function failed for an object. The store has not
-// changed.
+// KeyError reports that the key function failed for an object. The store has not changed.
 type KeyError struct {
 	Object any
 	Err    error
@@ -18,9 +17,8 @@ func (e *KeyError) Error() string {
 
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// IndexError says that an index function failed for an object. The object is
-// in the store all the same, and in all indexes but this one. Repairing the
-// function and writing the object again brings it into the index.
+// IndexError reports that an index function failed for an object. The object is in the store and
+// in all indexes but this one. A later write of the object brings it into the index.
 type IndexError struct {
 	Index string // name of the index
 	Key   string // key of the object
@@ -33,7 +31,7 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return e.Err }
 
-// PanicError says that an index function panicked.
+// PanicError reports that an index function panicked.
 type PanicError struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine, the panicking call included
@@ -47,30 +45,26 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// IndexErrors are several index errors of one call. errors.As finds the first
-// of them as an [*IndexError].
+// IndexErrors are several index errors of one call.
 type IndexErrors struct {
-	First []*IndexError // at most ten, so that a broken function does not fill memory
+	First []*IndexError // at most ten: a function that fails for every object must not fill the memory
 	Total int           // how many there were
 }
 
 const keptIndexErrors = 10
 
 func (e *IndexErrors) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d index errors: ", e.Total)
-	for i, err := range e.First {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(err.Error())
+	texts := make([]string, 0, len(e.First)+1)
+	for _, err := range e.First {
+		texts = append(texts, err.Error())
 	}
 	if e.Total > len(e.First) {
-		b.WriteString("; ...")
+		texts = append(texts, "...")
 	}
-	return b.String()
+	return fmt.Sprintf("%d index errors: %s", e.Total, strings.Join(texts, "; "))
 }
 
+// Unwrap returns First, so errors.As finds an [*IndexError].
 func (e *IndexErrors) Unwrap() []error {
 	all := make([]error, 0, len(e.First))
 	for _, err := range e.First {
@@ -79,20 +73,19 @@ func (e *IndexErrors) Unwrap() []error {
 	return all
 }
 
-// add counts an error. It works on a nil receiver, which is "no errors", so
-// that the usual write allocates nothing.
-func (e *IndexErrors) add(err *IndexError) *IndexErrors {
+// Add adds an error and returns the collection. A nil receiver is an empty collection, so a write
+// without errors allocates nothing.
+func (e *IndexErrors) Add(index, key string, err error) *IndexErrors {
 	if e == nil {
 		e = &IndexErrors{}
 	}
 	if e.Total++; len(e.First) < keptIndexErrors {
-		e.First = append(e.First, err)
+		e.First = append(e.First, &IndexError{Index: index, Key: key, Err: err})
 	}
 	return e
 }
 
-// orNil turns the collection into what a method returns: nil, the only error,
-// or all of them.
+// orNil returns nil without errors, the [*IndexError] if it is the only one, and e otherwise.
 func (e *IndexErrors) orNil() error {
 	switch {
 	case e == nil:
@@ -104,17 +97,12 @@ func (e *IndexErrors) orNil() error {
 	}
 }
 
-// UnknownIndexError says that the store has no index of that name.
+// UnknownIndexError reports that the store has no index of this name.
 type UnknownIndexError struct{ Index string }
 
-func (e *UnknownIndexError) Error() string {
-	return fmt.Sprintf("index %q does not exist", e.Index)
-}
+func (e *UnknownIndexError) Error() string { return fmt.Sprintf("index %q does not exist", e.Index) }
 
-// IndexerConflictError says that AddIndexers was given names that the store
-// has already. Nothing was added.
+// IndexerConflictError reports that AddIndexers was given names that are taken. Nothing was added.
 type IndexerConflictError struct{ Names []string } // sorted
 
-func (e *IndexerConflictError) Error() string {
-	return fmt.Sprintf("indexer conflict: %q", e.Names)
-}
+func (e *IndexerConflictError) Error() string { return fmt.Sprintf("indexer conflict: %q", e.Names) }

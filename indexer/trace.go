@@ -1,50 +1,54 @@
 package indexer
 
-// Trace is told what happens to a store. A nil Trace and nil fields cost one
-// branch each and no allocation.
+// Trace is a set of hooks for a store's writes. A nil Trace and nil hooks cost one branch each and
+// no allocation.
 //
-// The hooks run on the writer's goroutine when the write is complete and no
-// lock is held, so they may read the store and even write to it. With one
-// writer they come in the order of the writes; several writers may overtake
-// each other between the write and the hook.
+// A hook runs on the writer's goroutine after the write, without a lock: it may read the store and
+// even write to it. One writer's hooks come in the order of its writes; the hooks of several
+// writers may come in another order than their writes.
 type Trace struct {
 	// Added: an object with a new key was stored.
 	Added func(key string)
-	// Updated: the object of a key was replaced by another one.
+	// Updated: the object with this key was replaced.
 	Updated func(key string)
-	// Deleted: the object of a key was removed.
+	// Deleted: the object with this key was removed.
 	Deleted func(key string)
-	// Replaced: the whole content was replaced by this many objects.
+	// Replaced: Replace has made this many objects the whole content.
 	Replaced func(objects int, resourceVersion string)
-	// IndexFailed: index functions failed during a write, which returns the
-	// same errors.
+	// IndexFailed: index functions failed during a write, which returns the same errors.
 	IndexFailed func(*IndexErrors)
 }
 
-func (t *Trace) stored(key string, replaced bool) {
+// ReportStored calls Updated if the key existed before, Added otherwise. The Report methods are
+// for stores; each may be called on a nil Trace.
+func (t *Trace) ReportStored(key string, existed bool) {
 	switch {
 	case t == nil:
-	case replaced && t.Updated != nil:
+	case existed && t.Updated != nil:
 		t.Updated(key)
-	case !replaced && t.Added != nil:
+	case !existed && t.Added != nil:
 		t.Added(key)
 	}
 }
 
-func (t *Trace) deleted(key string) {
-	if t != nil && t.Deleted != nil {
+// ReportDeleted calls Deleted if the key existed.
+func (t *Trace) ReportDeleted(key string, existed bool) {
+	if t != nil && t.Deleted != nil && existed {
 		t.Deleted(key)
 	}
 }
 
-func (t *Trace) replaced(objects int, resourceVersion string) {
+// ReportReplaced calls Replaced.
+func (t *Trace) ReportReplaced(objects int, resourceVersion string) {
 	if t != nil && t.Replaced != nil {
 		t.Replaced(objects, resourceVersion)
 	}
 }
 
-func (t *Trace) indexFailed(errs *IndexErrors) {
+// ReportFailed calls IndexFailed if there are errors, and returns them as a write does.
+func (t *Trace) ReportFailed(errs *IndexErrors) error {
 	if t != nil && t.IndexFailed != nil && errs != nil {
 		t.IndexFailed(errs)
 	}
+	return errs.orNil()
 }

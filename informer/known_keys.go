@@ -1,24 +1,20 @@
 package informer
 
-import "orrery/indexer"
-
 // knownKeys is MetaNamespaceKeyFunc for the objects of a store: the string of an object that is there is not built
 // again for each of its events.
-type knownKeys[T Object] struct{ store *indexer.Indexer[T] }
+type knownKeys[T Object] struct{ known keyKnower }
 
-// longKey is the length of keys up to which this works. Longer ones are built.
-const longKey = 128
+// keyKnower is a store that can look a key up without the string, such as that of indexer/fast. Others are nil here.
+type keyKnower interface {
+	KnownKey(namespace, name string) (key string, ok bool)
+}
 
 // keyOf may be called from any goroutine.
 func (k knownKeys[T]) keyOf(obj T) (string, error) {
-	namespace, name := obj.GetNamespace(), obj.GetName()
-	if namespace == "" || name == "" || len(namespace)+1+len(name) > longKey {
-		return MetaNamespaceKeyFunc(obj)
+	if namespace, name := obj.GetNamespace(), obj.GetName(); k.known != nil && namespace != "" && name != "" {
+		if key, ok := k.known.KnownKey(namespace, name); ok {
+			return key, nil
+		}
 	}
-	var room [longKey]byte
-	key := append(append(append(room[:0], namespace...), '/'), name...)
-	if known, ok := k.store.KnownKey(key); ok {
-		return known, nil
-	}
-	return string(key), nil
+	return MetaNamespaceKeyFunc(obj)
 }

@@ -18,12 +18,12 @@ type LabeledObject interface {
 // Lister reads the store of an informer. It asks nothing of the server, sees the past by a moment, and hands out
 // objects that are shared: copy one before changing it.
 type Lister[T LabeledObject] struct {
-	store    *indexer.Indexer[T]
+	store    indexer.Interface[T]
 	resource string // of the error of Get, such as "pods"
 }
 
 // NewLister returns a lister of the store of an informer. resource appears in the error of Get.
-func NewLister[T LabeledObject](store *indexer.Indexer[T], resource string) Lister[T] {
+func NewLister[T LabeledObject](store indexer.Interface[T], resource string) Lister[T] {
 	return Lister[T]{store: store, resource: resource}
 }
 

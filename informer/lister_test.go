@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/indexer"
+	"orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/restclient/api"
 )
 
 // shelf returns a store of heads "namespace/name" with a label.
-func shelf(t *testing.T, indexers indexer.Indexers[head]) *indexer.Indexer[head] {
-	store := indexer.New(indexer.Config[head]{KeyFunc: informer.MetaNamespaceKeyFunc[head], Indexers: indexers})
+func shelf(t *testing.T, indexers indexer.Indexers[head]) indexer.Interface[head] {
+	store := fast.New(indexer.Config[head]{KeyFunc: informer.MetaNamespaceKeyFunc[head], Indexers: indexers})
 	for key, app := range map[string]string{"red/a": "web", "red/b": "api", "blue/a": "web", "root": "web"} {
 		obj := &api.PartialObjectMetadata{}
 		obj.Namespace, obj.Name, _ = informer.SplitMetaNamespaceKey(key)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/indexer"
+	"orrery/indexer/fast"
 )
 
 // thing is the smallest Object.
@@ -73,9 +74,9 @@ func TestNamespacesThatShareAPlace(t *testing.T) {
 
 // TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
 func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
-	store := indexer.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
+	store := fast.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
 	keys := knownKeys[*thing]{store}
-	long := &thing{namespace: "ns", name: strings.Repeat("x", longKey)}
+	long := &thing{namespace: "ns", name: strings.Repeat("x", 200)}
 	root, known := &thing{name: "b"}, &thing{namespace: "ns", name: "a"}
 	for _, obj := range []*thing{root, known, long} {
 		want, err := MetaNamespaceKeyFunc(obj)

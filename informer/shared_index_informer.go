@@ -6,6 +6,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/indexer"
+	"orrery/indexer/fast"
 )
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
@@ -21,7 +22,7 @@ import (
 type SharedIndexInformer[T Object] struct {
 	config   Config[T]
 	source   ListerWatcher[T]
-	store    *indexer.Indexer[T]
+	store    indexer.Interface[T]
 	detector *mutationDetector[T] // nil if it is off
 	synced   chan struct{}        // closed when the first list is in the store
 	ended    chan struct{}        // closed when Run has ended
@@ -61,7 +62,7 @@ func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *Share
 	s := &SharedIndexInformer[T]{
 		config: cfg,
 		source: lw,
-		store: indexer.New(indexer.Config[T]{
+		store: fast.New(indexer.Config[T]{
 			KeyFunc:  MetaNamespaceKeyFunc[T],
 			Indexers: cfg.Indexers,
 			Trace:    cfg.StoreTrace,
@@ -99,7 +100,7 @@ func (s *SharedIndexInformer[T]) Name() string { return s.config.Name }
 
 // GetIndexer returns the store. It is filled by the informer: read it, do not write it, and do not change the
 // objects in it.
-func (s *SharedIndexInformer[T]) GetIndexer() *indexer.Indexer[T] { return s.store }
+func (s *SharedIndexInformer[T]) GetIndexer() indexer.Interface[T] { return s.store }
 
 // AddIndexers adds indexes to the store. It is possible at any time before the informer stops; objects that are
 // there already are indexed.
@@ -145,4 +146,4 @@ func (s *SharedIndexInformer[T]) runningController() *controller[T] {
 	return s.controller
 }
 
-var _ deltafifo.KeyListerGetter[Object] = (*indexer.Indexer[Object])(nil)
+var _ deltafifo.KeyListerGetter[Object] = (indexer.Interface[Object])(nil)

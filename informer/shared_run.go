@@ -71,8 +71,9 @@ func (s *SharedIndexInformer[T]) setStopped() {
 
 // newController is called once, with the transform and the error handler that hold from then on.
 func (s *SharedIndexInformer[T]) newController() *controller[T] {
+	known, _ := s.store.(keyKnower)
 	queue := fast.New(deltafifo.Config[T]{
-		KeyFunc:      knownKeys[T]{s.store}.keyOf,
+		KeyFunc:      knownKeys[T]{known}.keyOf,
 		KnownObjects: s.store,
 		Transform:    guardedTransform(s.transform, s.failures.add),
 		Trace:        s.config.QueueTrace,

@@ -4,17 +4,17 @@ import (
 	"fmt"
 
 	"orrery/indexer"
+	"orrery/indexer/fast"
 	"orrery/indexer/indexertest"
 )
 
-// The plain store has the methods of the real one, so either may be used where
-// an Indexer is wanted.
-func ExampleNewReference() {
+// Both forms have the same methods.
+func ExampleIndexer() {
 	config := indexer.Config[*indexertest.Object]{
 		KeyFunc:  indexertest.KeyFunc,
 		Indexers: indexer.Indexers[*indexertest.Object]{"node": indexertest.ByNode},
 	}
-	for _, store := range []indexertest.Indexer{indexertest.NewReference(config), indexer.New(config)} {
+	for _, store := range []indexertest.Indexer{indexer.New(config), fast.New(config)} {
 		_ = store.Add(&indexertest.Object{Namespace: "default", Name: "web", Node: "n1"})
 		_ = store.Add(&indexertest.Object{Namespace: "default", Name: "db", Node: "n1"})
 		_ = store.Update(&indexertest.Object{Namespace: "default", Name: "db", Node: "n2"})

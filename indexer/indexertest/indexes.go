@@ -87,6 +87,55 @@ func testSeveralValues(t *testing.T, impl Implementation) {
 	assertIndexed(t, x, "label", map[string][]string{"y": {"a/web"}})
 }
 
+// testOneValueInSeveralIndexes: indexes are told apart by name, whatever their values.
+func testOneValueInSeveralIndexes(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("same", "web", "same", "same"), pod("same", "db", "other", "other"), pod("other", "db", "same"))
+	require.NoError(t, x.Update(pod("same", "web", "other", "same")))
+	assertIndexed(t, x, "namespace", map[string][]string{"same": {"same/web", "same/db"}, "other": {"other/db"}})
+	assertIndexed(t, x, "node", map[string][]string{"same": {"other/db"}, "other": {"same/web", "same/db"}})
+	assertIndexed(t, x, "label", map[string][]string{"same": {"same/web"}, "other": {"same/db"}})
+	x.DeleteKey("same/web")
+	assertIndexed(t, x, "namespace", map[string][]string{"same": {"same/db"}, "other": {"other/db"}})
+	assertIndexed(t, x, "node", map[string][]string{"same": {"other/db"}, "other": {"same/db"}})
+	assertIndexed(t, x, "label", map[string][]string{"other": {"same/db"}})
+}
+
+// testEmptyValue: "" is a value like any other, and a key too.
+func testEmptyValue(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("", "node", "", ""), pod("a", "web", "", "", "x"))
+	assertIndexed(t, x, "namespace", map[string][]string{"": {"node"}, "a": {"a/web"}})
+	assertIndexed(t, x, "label", map[string][]string{"": {"node", "a/web"}, "x": {"a/web"}})
+	require.NoError(t, x.Update(pod("a", "web", "", "x")))
+	x.DeleteKey("node")
+	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}})
+	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}})
+}
+
+// testRepeatedValues: an index function may repeat a value. The object is found once, leaves the
+// index with one deletion, and the function's slice stays as it is.
+func testRepeatedValues(t *testing.T, impl Implementation) {
+	labels := []string{"z", "x", "z", "x", "a"}
+	web := pod("a", "web", "n1", labels...)
+	x := impl.with(t, web, pod("a", "db", "n1", "x"))
+	assertIndexed(t, x, "label", map[string][]string{"a": {"a/web"}, "x": {"a/web", "a/db"}, "z": {"a/web"}})
+	require.NoError(t, x.Update(web))
+	require.NoError(t, x.Replace([]*Object{web, pod("a", "db", "n1", "x")}, "2"))
+	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"late": ByLabel}))
+	for _, index := range []string{"label", "late"} {
+		assertIndexed(t, x, index, map[string][]string{"a": {"a/web"}, "x": {"a/web", "a/db"}, "z": {"a/web"}})
+	}
+	related, err := x.Index("label", web)
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"a/db", "a/web"}, names(related), "Index returns an object with several of the values once")
+	assert.Equal(t, []string{"z", "x", "z", "x", "a"}, labels, "the store leaves the slice of an index function alone")
+
+	require.NoError(t, x.Update(pod("a", "web", "n1", "x", "x")))
+	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web", "a/db"}})
+	require.NoError(t, x.Delete(web))
+	assertIndexed(t, x, "label", map[string][]string{"x": {"a/db"}})
+	assertIndexed(t, x, "late", map[string][]string{"x": {"a/db"}})
+}
+
 // testEmptySets: high-cardinality values that come and go (owners, nodes, job
 // names) made the original's index grow without end.
 func testEmptySets(t *testing.T, impl Implementation) {
@@ -213,11 +262,15 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 		assert.Equal(t, "failing", typed.Index)
 		assert.Equal(t, "a/web", typed.Key)
 		assert.ErrorIs(t, err, errBadNode)
+		want := `index "failing": no values for "a/web": bad node`
 		if how == "panic" {
 			var panicked *indexer.PanicError
 			require.ErrorAs(t, err, &panicked)
 			assert.Equal(t, errBadNode, panicked.Value)
+			assert.Contains(t, string(panicked.Stack), "indexertest.failing", "the stack shows where the panic came from")
+			want = `index "failing": no values for "a/web": panic: bad node`
 		}
+		assert.Equal(t, want, err.Error())
 	}
 	assertStored := func() {
 		t.Helper()
@@ -241,6 +294,9 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 
 	_, err = x.Index("failing", bad)
 	assertIndexError(err)
+	_, err = x.Index("failing", &Object{Node: how})
+	assert.ErrorIs(t, err, errBadNode)
+	assert.ErrorContains(t, err, "an object without a key", "an object without a key can be asked about")
 
 	assertIndexError(x.Replace([]*Object{bad, pod("a", "db", "n1")}, "2"))
 	assertStored()
@@ -259,6 +315,39 @@ func testFailing(t *testing.T, impl Implementation, how string) {
 	require.NoError(t, x.Delete(bad))
 	assertIndexed(t, x, "failing", map[string][]string{"n1": {"a/db"}})
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
+}
+
+// testManyIndexErrors: a function that fails for every object must not fill the memory with errors.
+func testManyIndexErrors(t *testing.T, impl Implementation) {
+	if !impl.has(ReportsIndexErrors) {
+		testPanicsInstead(t, impl, "error")
+		return
+	}
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"b": failing, "a": failing, "node": ByNode}})
+	bad := pod("a", "web", "error")
+	var all *indexer.IndexErrors
+	require.ErrorAs(t, x.Add(bad), &all)
+	assert.Equal(t, 2, all.Total, "both indexes that fail are reported")
+	require.Len(t, all.First, 2)
+	assert.Equal(t, []string{"a", "b"}, []string{all.First[0].Index, all.First[1].Index})
+	assert.Equal(t, `2 index errors: index "a": no values for "a/web": bad node; index "b": no values for "a/web": bad node`, all.Error())
+	assert.ErrorIs(t, all, errBadNode)
+	assertIndexed(t, x, "node", map[string][]string{"error": {"a/web"}})
+
+	items := series("a", 300, "1")
+	for _, o := range items {
+		o.Node = "panic"
+	}
+	err := x.Replace(items, "2")
+	require.ErrorAs(t, err, &all)
+	assert.Equal(t, 600, all.Total, "every error is counted")
+	assert.Len(t, all.First, 10, "ten errors are kept")
+	assert.ErrorContains(t, err, "600 index errors: ")
+	assert.ErrorContains(t, err, "; ...")
+	assertContent(t, x, items...)
+	require.ErrorAs(t, x.AddIndexers(indexer.Indexers[*Object]{"c": failing}), &all)
+	assert.Equal(t, 300, all.Total)
+	assert.Contains(t, x.GetIndexers(), "c", "the index exists without the objects for which its function failed")
 }
 
 // testPanicsInstead is what the original does: the writer's goroutine, which

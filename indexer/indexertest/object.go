@@ -36,9 +36,6 @@ func KeyFunc(o *Object) (string, error) {
 	return o.Key(), nil
 }
 
-// Version is the resource version function.
-func Version(o *Object) string { return o.Version }
-
 // ByNamespace is an index function that always answers with one value.
 func ByNamespace(o *Object) ([]string, error) { return []string{o.Namespace}, nil }
 
@@ -54,29 +51,5 @@ func ByNode(o *Object) ([]string, error) {
 // the object repeats them.
 func ByLabel(o *Object) ([]string, error) { return o.Labels, nil }
 
-// Indexer is a store as the suite sees it. *indexer.Indexer[*Object] is one.
-type Indexer interface {
-	Add(*Object) error
-	Update(*Object) error
-	Put(key string, o *Object) (old *Object, existed bool, err error)
-	Delete(*Object) error
-	DeleteKey(key string)
-	Replace(items []*Object, resourceVersion string) error
-	Resync() error
-
-	Get(*Object) (*Object, bool)
-	GetByKey(key string) (*Object, bool)
-	List() []*Object
-	ListKeys() []string
-	Len() int
-
-	Index(name string, o *Object) ([]*Object, error)
-	ByIndex(name, value string) ([]*Object, error)
-	IndexKeys(name, value string) ([]string, error)
-	ListIndexFuncValues(name string) []string
-	GetIndexers() indexer.Indexers[*Object]
-	AddIndexers(indexer.Indexers[*Object]) error
-
-	ResourceVersion() string
-	Bookmark(resourceVersion string)
-}
+// Indexer is a store of the suite's objects.
+type Indexer = indexer.Interface[*Object]

@@ -15,23 +15,28 @@ import (
 // Implementation is a store to be tested.
 type Implementation struct {
 	Name string
-	// New returns an empty store. The Trace of the configuration is nil.
+	// New returns an empty store.
 	New func(indexer.Config[*Object]) Indexer
 	// Lacks names what the store does not do, with the reason.
 	Lacks map[Capability]string
 }
 
-// Capability names something in which this project deliberately differs from
-// the original.
+// Capability names something that not every store does. The suite then asserts what the store does
+// instead; it skips nothing.
 type Capability string
 
 const (
-	// ReportsIndexErrors: an index function that fails costs its index one
-	// object and the write returns an error. The original panics, having
-	// stored the object and left the index as it was.
+	// ReportsIndexErrors: an index function that fails costs its index one object and the write
+	// returns an error. The original panics, having stored the object and left the index as it was.
 	ReportsIndexErrors Capability = "a failing index function is reported by the write"
 	// TypedErrors: errors are told apart by type. The original has texts.
 	TypedErrors Capability = "errors have types"
+	// Traces: the store calls the hooks of Config.Trace. The original has none.
+	Traces Capability = "the store calls trace hooks"
+	// ReadersDoNotWait: writes hold no lock that readers need while they call index functions, and
+	// reads hold none that writers need while they copy. Where readers and writers share one lock
+	// for everything, a slow index function stops all readers and a long List all writers.
+	ReadersDoNotWait Capability = "readers and writers do not wait for each other's work"
 )
 
 func (impl Implementation) has(c Capability) bool {
@@ -51,22 +56,35 @@ func Run(t *testing.T, impl Implementation) {
 		{"an object without a key changes nothing", testKeyErrors},
 		{"replace", testReplace},
 		{"returned slices and maps are the caller's", testOwnership},
-		{"resource version", testResourceVersion},
+		{"what was read does not change", testReadsStay},
+		{"iteration", testIteration},
+		{"snapshot", testSnapshot},
+		{"old objects are collected", testOldObjectsAreCollected},
+		{"many objects", testMany},
 		{"indexes", testIndexes},
 		{"an update leaves no stale entry", testNoStaleEntry},
 		{"several values", testSeveralValues},
+		{"one value in several indexes", testOneValueInSeveralIndexes},
+		{"the empty value", testEmptyValue},
+		{"repeated values", testRepeatedValues},
 		{"values without objects are forgotten (issue 84959)", testEmptySets},
 		{"an unknown index", testUnknownIndex},
 		{"adding indexes", testAddIndexers},
 		{"adding an index that exists", testIndexerConflict},
 		{"a failing index function", testIndexErrors},
 		{"a panicking index function", testIndexPanics},
-		{"many objects", testMany},
+		{"many index functions fail", testManyIndexErrors},
+		{"trace", testTrace},
+		{"hooks run without a lock", testHooksMayUseTheStore},
 		{"readers see no half of a write: updates", testStaircase},
 		{"readers see no half of a write: adds and deletes", testWindow},
 		{"readers see no half of a replace", testReplaceIsAtomic},
+		{"readers and a slow index function", testSlowIndexFunction},
 		{"a moving object is never lost", testMovingObject},
 		{"several writers", testSeveralWriters},
+		{"several writers of one key", testOneKey},
+		{"adding an index while objects are written", testAddIndexersWhileWriting},
+		{"replacing while objects are written", testReplaceWhileWriting},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, impl) })
 	}
@@ -78,7 +96,7 @@ func indexers() indexer.Indexers[*Object] {
 }
 
 func (impl Implementation) empty() Indexer {
-	return impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexers(), ResourceVersionFunc: Version})
+	return impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexers()})
 }
 
 // with returns a store with the objects.
@@ -107,30 +125,38 @@ func sorted(values []string) []string {
 	return all
 }
 
-// assertContent checks that every way to read everything gives the objects.
+// assertContent checks that every way to read everything returns the objects.
 func assertContent(t *testing.T, x Indexer, want ...*Object) {
 	t.Helper()
 	listed := x.List()
-	assert.Equal(t, names(want), names(listed))
-	assert.Equal(t, names(want), sorted(x.ListKeys()))
-	byKey := map[string]*Object{}
+	assert.Equal(t, names(want), names(listed), "List returns every object once")
+	assert.Equal(t, names(want), sorted(x.ListKeys()), "ListKeys returns every key once")
+	assert.Equal(t, len(want), x.Len(), "Len counts the objects")
+	byKey, iterated := map[string]*Object{}, map[string]*Object{}
 	for _, o := range listed {
 		byKey[o.Key()] = o
 	}
-	assert.Equal(t, len(want), x.Len())
+	for key, o := range x.All() {
+		if iterated[key] != nil {
+			assert.Fail(t, "All yields every key once", key)
+		}
+		iterated[key] = o
+	}
+	assert.Len(t, iterated, len(want), "All yields every object")
 	for _, o := range want {
-		assert.Same(t, o, byKey[o.Key()])
+		assert.Same(t, o, byKey[o.Key()], "List returns the object of %s that was written last", o.Key())
+		assert.Same(t, o, iterated[o.Key()], "All yields the object of %s that was written last", o.Key())
 		got, exists := x.GetByKey(o.Key())
-		assert.True(t, exists)
-		assert.Same(t, o, got)
+		assert.True(t, exists, "GetByKey finds %s", o.Key())
+		assert.Same(t, o, got, "GetByKey returns the object of %s that was written last", o.Key())
 		got, exists = x.Get(&Object{Namespace: o.Namespace, Name: o.Name})
-		assert.True(t, exists)
-		assert.Same(t, o, got)
+		assert.True(t, exists, "Get finds %s", o.Key())
+		assert.Same(t, o, got, "Get returns the object of %s that was written last", o.Key())
 	}
 }
 
-// assertIndexed checks that every way to read an index gives, for each value,
-// the objects of these keys, and that there are no other values.
+// assertIndexed checks that every way to read an index returns, for each value, the objects of
+// these keys, and that there are no other values.
 func assertIndexed(t *testing.T, x Indexer, index string, want map[string][]string) {
 	t.Helper()
 	values := []string{}
@@ -138,16 +164,41 @@ func assertIndexed(t *testing.T, x Indexer, index string, want map[string][]stri
 		values = append(values, value)
 		objects, err := x.ByIndex(index, value)
 		assert.NoError(t, err)
-		assert.Equal(t, sorted(keys), names(objects), "index %s, value %s", index, value)
+		assert.Equal(t, sorted(keys), names(objects), "ByIndex returns the objects with value %q of index %s, each once", value, index)
 		for _, o := range objects {
 			stored, _ := x.GetByKey(o.Key())
-			assert.Same(t, stored, o, "the index holds the current object")
+			assert.Same(t, stored, o, "index %s holds the object of %s that was written last", index, o.Key())
 		}
 		got, err := x.IndexKeys(index, value)
 		assert.NoError(t, err)
-		assert.Equal(t, sorted(keys), got, "index %s, value %s: keys are sorted", index, value)
+		assert.Equal(t, sorted(keys), got, "IndexKeys returns the keys with value %q of index %s, sorted", value, index)
 	}
-	assert.Equal(t, sorted(values), sorted(x.ListIndexFuncValues(index)), "index %s", index)
+	assert.Equal(t, sorted(values), sorted(x.ListIndexFuncValues(index)), "index %s has the values of the objects and no others", index)
+	for _, value := range []string{"no such value", "gone"} {
+		found, err := x.ByIndex(index, value)
+		assert.NoError(t, err)
+		assert.Empty(t, found, "ByIndex of a value that no object has")
+	}
+}
+
+// assertConsistent checks that every way to read the store shows the same objects, and that each
+// index shows what its function returns for them.
+func assertConsistent(t *testing.T, x Indexer) {
+	t.Helper()
+	objects := x.List()
+	assertContent(t, x, objects...)
+	for name, values := range x.GetIndexers() {
+		want := map[string][]string{}
+		for _, o := range objects {
+			found, err := values(o)
+			require.NoError(t, err)
+			found = slices.Sorted(slices.Values(found))
+			for _, value := range slices.Compact(found) {
+				want[value] = append(want[value], o.Key())
+			}
+		}
+		assertIndexed(t, x, name, want)
+	}
 }
 
 // assertErrorAs checks that err is a T if the store has types for its errors.

@@ -1,7 +1,11 @@
 package indexertest
 
 import (
+	"fmt"
+	"iter"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +27,6 @@ func testEmpty(t *testing.T, impl Implementation) {
 		assert.NoError(t, err)
 		assert.Empty(t, found)
 	}
-	assert.Empty(t, x.ResourceVersion())
 	assert.NoError(t, x.Resync())
 	assertContent(t, x)
 }
@@ -70,7 +73,6 @@ func testPut(t *testing.T, impl Implementation) {
 	require.NoError(t, err)
 	assert.True(t, existed)
 	assert.Same(t, first, old)
-	assert.Equal(t, "2", x.ResourceVersion())
 
 	require.NoError(t, x.Add(third))
 	old, existed, err = x.Put("default/db", third)
@@ -91,26 +93,30 @@ func testPut(t *testing.T, impl Implementation) {
 }
 
 func testKeyErrors(t *testing.T, impl Implementation) {
-	web := pod("default", "web", "n1")
+	web := pod("default", "web", "n1", "x")
 	x := impl.with(t, web)
-	nameless := &Object{Namespace: "default", Version: "9"}
-	for _, err := range []error{
-		x.Add(nameless),
-		x.Update(nameless),
-		x.Delete(nameless),
-		x.Replace([]*Object{pod("default", "other", ""), nameless}, "9"),
+	nameless := &Object{Namespace: "default", Node: "n9"}
+	for call, err := range map[string]error{
+		"Add":     x.Add(nameless),
+		"Update":  x.Update(nameless),
+		"Delete":  x.Delete(nameless),
+		"Replace": x.Replace([]*Object{pod("default", "other", "n9"), nameless, pod("default", "third", "n9")}, "9"),
 	} {
 		typed := assertErrorAs[*indexer.KeyError](t, impl, err)
 		if typed != nil {
-			assert.Same(t, nameless, typed.Object)
-			assert.Contains(t, typed.Error(), ErrNoName.Error())
+			assert.Same(t, nameless, typed.Object, "%s: the error holds the object without a key", call)
+			assert.Same(t, ErrNoName, typed.Err, "%s: the error holds the key function's", call)
+			assert.Equal(t, "no key for object of type *indexertest.Object: the object has no name", err.Error())
 		}
-		assert.ErrorIs(t, err, ErrNoName)
+		assert.ErrorIs(t, err, ErrNoName, "%s: the error wraps the key function's", call)
+		assert.ErrorContains(t, err, ErrNoName.Error(), "%s", call)
 	}
-	_, exists := x.Get(nameless)
-	assert.False(t, exists)
+	stored, exists := x.Get(nameless)
+	assert.False(t, exists, "an object without a key is not in the store")
+	assert.Nil(t, stored)
 	assertContent(t, x, web)
-	assert.Equal(t, "1", x.ResourceVersion())
+	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web"}})
+	assertIndexed(t, x, "label", map[string][]string{"x": {"default/web"}})
 }
 
 func testReplace(t *testing.T, impl Implementation) {
@@ -142,7 +148,9 @@ func testReplace(t *testing.T, impl Implementation) {
 func testOwnership(t *testing.T, impl Implementation) {
 	web, db := pod("default", "web", "n1"), pod("default", "db", "n1")
 	items := []*Object{web, db}
-	x := impl.empty()
+	given := indexers()
+	x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: given})
+	delete(given, "label")
 	require.NoError(t, x.Replace(items, "1"))
 	clear(items)
 
@@ -155,29 +163,148 @@ func testOwnership(t *testing.T, impl Implementation) {
 	clear(indexKeys)
 	clear(x.ListKeys())
 	clear(x.ListIndexFuncValues("node"))
+	clear(x.GetIndexers())
+	snapshot := x.Snapshot()
+	clear(snapshot.Keys)
+	clear(snapshot.Indices["node"]["n1"])
+	clear(snapshot.Indices["node"])
 	assertContent(t, x, web, db)
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web", "default/db"}})
+	assert.Len(t, x.GetIndexers(), 3, "the maps given to New and returned by GetIndexers are the caller's")
+	assert.Equal(t, map[string][]string{"n1": {"default/db", "default/web"}}, x.Snapshot().Indices["node"])
 }
 
-func testResourceVersion(t *testing.T, impl Implementation) {
+// testReadsStay: whatever is written after a read, the read shows what was there before.
+func testReadsStay(t *testing.T, impl Implementation) {
+	const n = 300
 	x := impl.empty()
-	at := func(version string) *Object {
-		o := pod("default", "web", "n1")
-		o.Version = version
-		return o
+	series := func(version string) []*Object {
+		all := series("a", n, version)
+		for i, o := range all {
+			o.Node, o.Labels = fmt.Sprint("n", i%2), []string{fmt.Sprint("l", i%3)}
+		}
+		return all
 	}
-	require.NoError(t, x.Add(at("5")))
-	assert.Equal(t, "5", x.ResourceVersion())
-	require.NoError(t, x.Update(at("7")))
-	assert.Equal(t, "7", x.ResourceVersion())
-	x.Bookmark("11")
-	assert.Equal(t, "11", x.ResourceVersion())
-	require.NoError(t, x.Delete(at("12")))
-	assert.Equal(t, "12", x.ResourceVersion(), "the object of a DELETED event carries the version of the deletion")
-	x.DeleteKey("default/web")
-	assert.Equal(t, "12", x.ResourceVersion(), "a key has no version")
-	require.NoError(t, x.Replace([]*Object{at("3")}, "20"))
-	assert.Equal(t, "20", x.ResourceVersion(), "of the list, not of its items")
+	require.NoError(t, x.Replace(series("1"), "1"))
+	next, stop := iter.Pull2(x.All())
+	defer stop()
+	_, first, _ := next() // the iteration has begun
+
+	read := func() (objects [][]*Object, keys [][]string) {
+		byIndex, err := x.ByIndex("node", "n1")
+		require.NoError(t, err)
+		related, err := x.Index("label", pod("", "asks", "", "l0", "l1"))
+		require.NoError(t, err)
+		indexKeys, err := x.IndexKeys("node", "n0")
+		require.NoError(t, err)
+		s := x.Snapshot()
+		return [][]*Object{x.List(), byIndex, related},
+			[][]string{x.ListKeys(), indexKeys, x.ListIndexFuncValues("label"), s.Keys, s.Indices["node"]["n1"]}
+	}
+	texts := func(objects [][]*Object, keys [][]string) string { return fmt.Sprint(objects, keys) }
+	objects, keys := read()
+	before := texts(objects, keys)
+	all := names(objects[0])
+
+	second := series("2")
+	for i, o := range second { // set, remove, and insert in every chunk of memory
+		switch i % 3 {
+		case 0:
+			require.NoError(t, x.Update(o))
+		case 1:
+			require.NoError(t, x.Delete(o))
+		case 2:
+			o.Node = "elsewhere"
+			require.NoError(t, x.Update(o))
+			require.NoError(t, x.Add(pod("b", o.Name, "n1", "l0")))
+		}
+	}
+	assert.Equal(t, before, texts(objects, keys), "what was read changes with later updates")
+	require.NoError(t, x.Replace(series("3"), "3"))
+	require.NoError(t, x.Replace(nil, "4"))
+	assert.Equal(t, before, texts(objects, keys), "what was read changes with a later Replace")
+
+	iterated := []*Object{first}
+	for _, o, ok := next(); ok; _, o, ok = next() {
+		iterated = append(iterated, o)
+	}
+	assert.Equal(t, all, names(iterated), "an iteration shows the objects from when it began")
+	for _, o := range iterated {
+		assert.Equal(t, "1", o.Version, "an iteration shows the objects from when it began")
+	}
+}
+
+func testIteration(t *testing.T, impl Implementation) {
+	const n = 500
+	x := impl.with(t, series("a", n, "1")...)
+	seen := 0
+	for key, o := range x.All() { // writes in a loop: a lock held by the loop would make a deadlock
+		seen++
+		assert.Equal(t, key, o.Key(), "All yields each object with its key")
+		x.DeleteKey(key)
+		require.NoError(t, x.Add(pod("b", o.Name, "n1")))
+	}
+	assert.Equal(t, n, seen, "the loop sees what was there when it began")
+	for range x.All() {
+		break // ending early is fine
+	}
+	assert.Equal(t, n, x.Len())
+	assertIndexed(t, x, "namespace", map[string][]string{"b": x.ListKeys()})
+	iteration := x.All()
+	require.NoError(t, x.Replace(nil, "2"))
+	for i := range 2 {
+		for range iteration {
+			assert.Fail(t, "an iteration that begins after a Replace shows what was there before", "loop %d", i)
+		}
+	}
+}
+
+func testSnapshot(t *testing.T, impl Implementation) {
+	x := impl.with(t, pod("b", "web", "n1", "x", "y", "x"), pod("a", "db", "n1", "y"), pod("", "node", ""))
+	assert.Equal(t, indexer.Snapshot{
+		Keys: []string{"a/db", "b/web", "node"},
+		Indices: map[string]map[string][]string{
+			"namespace": {"": {"node"}, "a": {"a/db"}, "b": {"b/web"}},
+			"node":      {"n1": {"a/db", "b/web"}},
+			"label":     {"x": {"b/web"}, "y": {"a/db", "b/web"}},
+		},
+	}, x.Snapshot())
+	require.NoError(t, x.Replace(nil, "2"))
+	s := x.Snapshot()
+	assert.Empty(t, s.Keys)
+	assert.Equal(t, map[string]map[string][]string{"namespace": {}, "node": {}, "label": {}}, s.Indices, "an index without objects is shown, empty")
+}
+
+// testOldObjectsAreCollected: the store does not keep deleted and replaced objects in memory, even
+// if they have been listed before.
+func testOldObjectsAreCollected(t *testing.T, impl Implementation) {
+	x := impl.with(t, series("a", 300, "1")...)
+	collected := make(chan string, 10)
+	add := func(name, version string) {
+		o := pod("a", name, "n1")
+		o.Version = version
+		runtime.AddCleanup(o, func(what string) { collected <- what }, name+version)
+		require.NoError(t, x.Add(o))
+	}
+	add("updated", "1")
+	add("deleted", "1")
+	x.List()
+	_, _ = x.ByIndex("node", "n1")
+	add("updated", "2")
+	x.DeleteKey("a/deleted")
+	require.NoError(t, x.Add(pod("a", "more", "n1")))
+
+	seen := map[string]bool{}
+	for attempt := 0; len(seen) < 2 && attempt < 1000; attempt++ {
+		runtime.GC()
+		select {
+		case what := <-collected:
+			seen[what] = true
+		case <-time.After(10 * time.Millisecond): // cleanups have a goroutine of their own
+		}
+	}
+	assert.Equal(t, map[string]bool{"updated1": true, "deleted1": true}, seen, "the store keeps old objects in memory")
+	runtime.KeepAlive(x)
 }
 
 func testMany(t *testing.T, impl Implementation) {

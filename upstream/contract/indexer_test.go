@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"iter"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +20,8 @@ func TestIndexer(t *testing.T) {
 		Lacks: map[indexertest.Capability]string{
 			indexertest.ReportsIndexErrors: "an index function's error is a panic in the store, on the goroutine of the informer, with the store half updated",
 			indexertest.TypedErrors:        "unknown indexes and conflicts are texts; KeyError is a type of its own",
+			indexertest.Traces:             "there are no hooks",
+			indexertest.ReadersDoNotWait:   "one read-write lock for everything, held while index functions run",
 		},
 	})
 }
@@ -136,5 +140,27 @@ func (s cacheStore) AddIndexers(added indexer.Indexers[*indexertest.Object]) err
 	return s.cache.AddIndexers(cacheIndexers(added))
 }
 
-func (s cacheStore) ResourceVersion() string         { return s.cache.LastStoreSyncResourceVersion() }
-func (s cacheStore) Bookmark(resourceVersion string) { s.cache.Bookmark(resourceVersion) }
+// All iterates over a list, since the original has no iteration.
+func (s cacheStore) All() iter.Seq2[string, *indexertest.Object] {
+	return func(yield func(string, *indexertest.Object) bool) {
+		for _, o := range s.List() {
+			if !yield(o.Key(), o) {
+				return
+			}
+		}
+	}
+}
+
+func (s cacheStore) Snapshot() indexer.Snapshot {
+	shot := indexer.Snapshot{Keys: s.ListKeys(), Indices: map[string]map[string][]string{}}
+	slices.Sort(shot.Keys)
+	for name := range s.cache.GetIndexers() {
+		shot.Indices[name] = map[string][]string{}
+		for _, value := range s.ListIndexFuncValues(name) {
+			keys, _ := s.IndexKeys(name, value)
+			slices.Sort(keys)
+			shot.Indices[name][value] = keys
+		}
+	}
+	return shot
+}

@@ -17,7 +17,7 @@ func Scenarios() []bench.Scenario {
 	return slices.Concat(
 		queuebench.Scenarios(queuebench.Orrery()),
 		fifobench.Scenarios(fifobench.Fast()),
-		storebench.Scenarios(storebench.Orrery()),
+		storebench.Scenarios(storebench.Fast()),
 		dispatchbench.Scenarios(dispatchbench.Orrery(informer.Batching)),
 		syncbench.Scenarios(syncbench.Orrery()),
 	)

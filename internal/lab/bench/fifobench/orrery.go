@@ -7,6 +7,7 @@ import (
 	"orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
 	"orrery/indexer"
+	faststore "orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/internal/lab/bench/pods"
 	"orrery/restclient/api"
@@ -37,7 +38,7 @@ func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interfa
 		NewObject: pods.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		NewQueue: func(known []object) (Queue[object], error) {
-			store := indexer.New(indexer.Config[object]{
+			store := faststore.New(indexer.Config[object]{
 				KeyFunc:  informer.MetaNamespaceKeyFunc[object],
 				Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
 			})

@@ -1,10 +1,8 @@
 package storebench
 
 import (
-	"iter"
-
 	"orrery/indexer"
-	"orrery/indexer/naive"
+	"orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/internal/lab/bench/pods"
 	"orrery/restclient/api"
@@ -12,17 +10,17 @@ import (
 
 type object = *api.PartialObjectMetadata
 
-// Orrery is package indexer.
-func Orrery() Subject {
-	return ours("orrery", func(config indexer.Config[object]) objects { return indexer.New(config) })
+// Fast is package indexer/fast.
+func Fast() Subject {
+	return ours("fast", func(config indexer.Config[object]) indexer.Interface[object] { return fast.New(config) })
 }
 
-// Naive is package indexer/naive: two maps under one read-write lock.
-func Naive() Subject {
-	return ours("naive", func(config indexer.Config[object]) objects { return plain{naive.New(config)} })
+// Textbook is package indexer: maps under one read-write lock.
+func Textbook() Subject {
+	return ours("textbook", func(config indexer.Config[object]) indexer.Interface[object] { return indexer.New(config) })
 }
 
-func ours(name string, newStore func(indexer.Config[object]) objects) Subject {
+func ours(name string, newStore func(indexer.Config[object]) indexer.Interface[object]) Subject {
 	return Of(Gear[object]{
 		Subject:   name,
 		NewObject: pods.Pod.Metadata,
@@ -37,36 +35,13 @@ func ours(name string, newStore func(indexer.Config[object]) objects) Subject {
 	})
 }
 
-// objects are what both of our stores can do.
-type objects interface {
-	Replace(items []object, resourceVersion string) error
-	Update(obj object) error
-	GetByKey(key string) (object, bool)
-	List() []object
-	ByIndex(name, value string) ([]object, error)
-	All() iter.Seq2[string, object]
-}
-
-// plain gives the naive store an iteration: over a list, since its lock cannot be held while a loop takes its time.
-type plain struct{ *naive.Store[object] }
-
-func (p plain) All() iter.Seq2[string, object] {
-	return func(yield func(string, object) bool) {
-		for _, obj := range p.List() {
-			if !yield("", obj) {
-				return
-			}
-		}
-	}
-}
-
-type store struct{ objects }
+type store struct{ indexer.Interface[object] }
 
 func (s store) Get(key string) (object, bool) { return s.GetByKey(key) }
-func (s store) List() int                     { return len(s.objects.List()) }
+func (s store) List() int                     { return len(s.Interface.List()) }
 
 func (s store) ByIndex(namespace string) (int, error) {
-	found, err := s.objects.ByIndex(informer.NamespaceIndex, namespace)
+	found, err := s.Interface.ByIndex(informer.NamespaceIndex, namespace)
 	return len(found), err
 }
 
@@ -81,13 +56,13 @@ func (s store) Iterate() int {
 }
 
 func (s store) Each(see func(object)) {
-	for _, obj := range s.objects.List() {
+	for _, obj := range s.Interface.List() {
 		see(obj)
 	}
 }
 
 func (s store) EachIn(namespace string, see func(object)) error {
-	found, err := s.objects.ByIndex(informer.NamespaceIndex, namespace)
+	found, err := s.Interface.ByIndex(informer.NamespaceIndex, namespace)
 	for _, obj := range found {
 		see(obj)
 	}

@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunWithoutReaders(t *testing.T) {
-	result, err := Run(t.Context(), Orrery(), Config{Objects: 10, Readers: -1, Duration: 5 * time.Millisecond}, nil)
+	result, err := Run(t.Context(), Fast(), Config{Objects: 10, Readers: -1, Duration: 5 * time.Millisecond}, nil)
 	require.NoError(t, err)
 	allocations, measured := result.Figure("allocations per write")
 	assert.True(t, measured)
@@ -77,7 +77,7 @@ func TestRunWithoutReaders(t *testing.T) {
 
 // A machine may be so busy that the time is up before the writer begins, and before a reader gets a processor.
 func TestARunInNoTimeMeasuresSomething(t *testing.T) {
-	result, err := Run(t.Context(), Orrery(), Config{Objects: 10, Readers: 2, Duration: 1}, nil)
+	result, err := Run(t.Context(), Fast(), Config{Objects: 10, Readers: 2, Duration: 1}, nil)
 	require.NoError(t, err)
 	for _, name := range []string{"writes", "reads"} {
 		figure, ok := result.Figure(name)
@@ -88,7 +88,7 @@ func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 
 // endsWith is our store; the end comes when the n-th part of a run begins.
 func endsWith(n int, end func()) Subject {
-	gear := Orrery().(subject[object]).gear
+	gear := Fast().(subject[object]).gear
 	newStore := gear.NewStore
 	gear.NewStore = func() Store[object] {
 		if n--; n == 0 {
@@ -107,7 +107,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, scenario := range Scenarios(Orrery()) {
+	for _, scenario := range Scenarios(Fast()) {
 		_, err := scenario.Run(ended, bench.Quick, nil)
 		assert.ErrorIs(t, err, context.Canceled)
 	}
@@ -125,7 +125,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		`cannot "guess"`:           {Reader: "guess"},
 		`no distribution "pareto"`: {Distribution: "pareto"},
 	} {
-		_, err := Run(t.Context(), Orrery(), cfg, nil)
+		_, err := Run(t.Context(), Fast(), cfg, nil)
 		assert.ErrorContains(t, err, text)
 	}
 }
@@ -197,7 +197,7 @@ func (s *faulty) EachIn(namespace string, see func(object)) error {
 }
 
 func faultySubject(broken faults) Subject {
-	gear := Orrery().(subject[object]).gear
+	gear := Fast().(subject[object]).gear
 	sound := gear.NewStore
 	gear.NewStore = func() Store[object] { return &faulty{Store: sound(), broken: broken} }
 	return Of(gear)

@@ -57,8 +57,8 @@ type subject[T any] struct{ gear Gear[T] }
 
 func (s subject[T]) Name() string { return s.gear.Subject }
 
-// Subjects are the stores of this project: the one that it uses, and the one to read first.
-func Subjects() []Subject { return []Subject{Orrery(), Naive()} }
+// Subjects are the stores of this project: the one that the program uses by default, and the one to read first.
+func Subjects() []Subject { return []Subject{Fast(), Textbook()} }
 
 // Run measures a subject with the given flags.
 func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {

@@ -1,4 +1,4 @@
-package indexer_test
+package fast_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orrery/indexer"
+	"orrery/indexer/fast"
 	"orrery/indexer/indexertest"
 )
 
@@ -31,9 +32,9 @@ func pods(n int) []*indexertest.Object {
 // scattered visits i's neighbours far apart, as events do.
 func scattered(i int) int { return i * 7919 % many }
 
-func filled(b *testing.B, indexers indexer.Indexers[*indexertest.Object]) (*indexer.Indexer[*indexertest.Object], []*indexertest.Object) {
+func filled(b *testing.B, indexers indexer.Indexers[*indexertest.Object]) (*fast.Indexer[*indexertest.Object], []*indexertest.Object) {
 	b.Helper()
-	x := indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: indexers})
+	x := fast.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: indexers})
 	all := pods(many)
 	if err := x.Replace(all, "1"); err != nil {
 		b.Fatal(err)
@@ -70,7 +71,7 @@ func BenchmarkUpdate(b *testing.B) {
 
 func BenchmarkAddNew(b *testing.B) {
 	all := pods(many)
-	x := indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
+	x := fast.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
@@ -145,10 +146,10 @@ func BenchmarkReplace100k(b *testing.B) {
 func BenchmarkWritesWhileReadersList(b *testing.B) {
 	stores := map[string]func() indexertest.Indexer{
 		"indexer": func() indexertest.Indexer {
-			return indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
+			return fast.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
 		},
 		"reference": func() indexertest.Indexer {
-			return indexertest.NewReference(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
+			return indexer.New(indexer.Config[*indexertest.Object]{KeyFunc: indexertest.KeyFunc, Indexers: byNamespace})
 		},
 	}
 	for _, name := range []string{"indexer", "reference"} {

@@ -1,4 +1,4 @@
-package indexer
+package fast
 
 import (
 	"fmt"
@@ -13,34 +13,35 @@ import (
 
 // thing is an entry for tests.
 type thing struct {
-	identity
+	entry
 	n int
 }
 
-func thingIdentity(e *thing) *identity { return &e.identity }
+func thingEntry(e *thing) *entry { return &e.entry }
 
-// collidingIdentity makes keys of all lengths that begin alike, with four
-// different hashes: two for the first group, two for the last one.
-func collidingIdentity(i int) identity {
-	id := newTable(0, thingIdentity).identify(strings.Repeat("k", i) + fmt.Sprint(i%2))
-	id.hash = [...]uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}[i%4]
-	return id
+// collidingEntry makes keys of all lengths that begin alike, with four different hashes: two for the
+// first group, two for the last one.
+func collidingEntry(i int) entry {
+	hashes := [...]uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}
+	return entry{key: strings.Repeat("k", i) + fmt.Sprint(i%2), hash: hashes[i%4]}
 }
 
+func (t *table[E]) entryFor(key string) entry { return entry{hash: t.hash(key), key: key} }
+
 // TestTableAgainstMap uses hashes of four values only, so that searches are long
-// and come past slots that were left.
+// and pass tombstones.
 func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := newTable(rapid.IntRange(0, 20).Draw(t, "room"), thingIdentity)
+		table := newTable(rapid.IntRange(0, 20).Draw(t, "room"), thingEntry)
 		model := map[string]*thing{}
-		key := rapid.Map(rapid.IntRange(0, 60), func(i int) identity {
-			return collidingIdentity(i)
+		key := rapid.Map(rapid.IntRange(0, 60), func(i int) entry {
+			return collidingEntry(i)
 		})
 		t.Repeat(map[string]func(*rapid.T){
 			"insert": func(t *rapid.T) {
 				id := key.Draw(t, "key")
 				if model[id.key] == nil {
-					model[id.key] = &thing{identity: id}
+					model[id.key] = &thing{entry: id}
 					table.insert(model[id.key])
 				}
 			},
@@ -56,8 +57,8 @@ func TestTableAgainstMap(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range 61 {
-					id := collidingIdentity(i)
-					if got := table.find(&id); got != model[id.key] {
+					id := collidingEntry(i)
+					if got := find(table, id.hash, id.key); got != model[id.key] {
 						t.Fatalf("%s: found %v, want %v", id.key, got, model[id.key])
 					}
 				}
@@ -78,22 +79,22 @@ func TestTableAgainstMap(t *testing.T) {
 
 // The empty key is a key.
 func TestTableEmptyKey(t *testing.T) {
-	table := newTable(0, thingIdentity)
-	id := identity{}
-	assert.Nil(t, table.find(&id))
-	e := &thing{identity: id}
+	table := newTable(0, thingEntry)
+	id := entry{}
+	assert.Nil(t, find(table, id.hash, id.key))
+	e := &thing{entry: id}
 	table.insert(e)
-	assert.Same(t, e, table.find(&id))
+	assert.Same(t, e, find(table, id.hash, id.key))
 	table.remove(e)
-	assert.Nil(t, table.find(&id))
+	assert.Nil(t, find(table, id.hash, id.key))
 }
 
 // A table that has been big gives the memory back.
 func TestTableShrinks(t *testing.T) {
-	table := newTable(0, thingIdentity)
+	table := newTable(0, thingEntry)
 	var all []*thing
 	for i := range 10_000 {
-		e := &thing{identity: table.identify(fmt.Sprint(i))}
+		e := &thing{entry: table.entryFor(fmt.Sprint(i))}
 		all = append(all, e)
 		table.insert(e)
 	}
@@ -103,16 +104,16 @@ func TestTableShrinks(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(*table.groups.Load())*groupSize, 128)
 	for _, e := range all[:10] {
-		assert.Same(t, e, table.find(&e.identity))
+		assert.Same(t, e, find(table, e.hash, e.key))
 	}
 	assert.NoError(t, table.check())
 }
 
-// Keys that come and go leave marks behind; they must not make the table grow.
-func TestTableDoesNotGrowByMarks(t *testing.T) {
-	table := newTable(0, thingIdentity)
+// Keys that come and go leave tombstones behind; they must not make the table grow.
+func TestTableDoesNotGrowByTombstones(t *testing.T) {
+	table := newTable(0, thingEntry)
 	for i := range 10_000 {
-		e := &thing{identity: table.identify(fmt.Sprint(i))}
+		e := &thing{entry: table.entryFor(fmt.Sprint(i))}
 		table.insert(e)
 		table.remove(e)
 	}
@@ -122,10 +123,10 @@ func TestTableDoesNotGrowByMarks(t *testing.T) {
 // Readers look for keys that are there all the time, while others around them
 // come and go and the table grows and shrinks.
 func TestTableIsReadWhileWritten(t *testing.T) {
-	table := newTable(0, thingIdentity)
+	table := newTable(0, thingEntry)
 	var steady []*thing
 	for i := range 50 {
-		e := &thing{identity: table.identify(fmt.Sprint("steady", i)), n: i}
+		e := &thing{entry: table.entryFor(fmt.Sprint("steady", i)), n: i}
 		steady = append(steady, e)
 		table.insert(e)
 	}
@@ -135,7 +136,7 @@ func TestTableIsReadWhileWritten(t *testing.T) {
 		readers.Go(func() {
 			for {
 				for _, e := range steady {
-					if got := table.find(&e.identity); !assert.Same(t, e, got) {
+					if got := find(table, e.hash, e.key); !assert.Same(t, e, got) {
 						return
 					}
 				}
@@ -150,7 +151,7 @@ func TestTableIsReadWhileWritten(t *testing.T) {
 	for range 20 {
 		var passing []*thing
 		for i := range 1000 {
-			e := &thing{identity: table.identify(fmt.Sprint("passing", i))}
+			e := &thing{entry: table.entryFor(fmt.Sprint("passing", i))}
 			passing = append(passing, e)
 			table.insert(e)
 		}

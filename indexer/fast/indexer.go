@@ -1,0 +1,158 @@
+package fast
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"orrery/indexer"
+)
+
+// Indexer is the fast form of [indexer.Interface], which documents the methods.
+//
+// Readers do not stop writers: List, ByIndex and their like hold the lock only while they take a
+// snapshot, which is a few loads and stores however many objects there are, and copy afterwards.
+// GetByKey and Len take no lock.
+type Indexer[T any] struct {
+	config indexer.Config[T] // set once
+
+	// contents is replaced with mu held. GetByKey and Len read it, and its table, without mu.
+	contents atomic.Pointer[contents[T]]
+
+	mu sync.Mutex // guards contents and everything below it
+}
+
+var _ indexer.Interface[int] = (*Indexer[int])(nil)
+
+// New returns an empty store. It panics without a KeyFunc.
+func New[T any](config indexer.Config[T]) *Indexer[T] {
+	if config.KeyFunc == nil {
+		panic("fast.New: Config.KeyFunc is required")
+	}
+	x := &Indexer[T]{config: config}
+	x.config.Indexers = nil // the indexes hold the functions
+	x.contents.Store(newContents(config.Indexers, 0))
+	return x
+}
+
+// Add implements [indexer.Interface].
+func (x *Indexer[T]) Add(obj T) error {
+	key, err := x.config.Key(obj)
+	if err != nil {
+		return err
+	}
+	_, _, err = x.Put(key, obj)
+	return err
+}
+
+// Update implements [indexer.Interface].
+func (x *Indexer[T]) Update(obj T) error { return x.Add(obj) }
+
+// Put implements [indexer.Interface].
+func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
+	var room [4][]string // more indexes cost an allocation
+	c := x.contents.Load()
+	values, errs := c.values(key, obj, room[:0], nil)
+
+	x.mu.Lock()
+	for {
+		current := x.contents.Load()
+		if current == c || sameIndexes(current, c) {
+			old, existed = current.put(key, obj, values)
+			break
+		}
+		x.mu.Unlock() // AddIndexers came in between; index functions run without the lock
+		c = current
+		values, errs = c.values(key, obj, room[:0], nil)
+		x.mu.Lock()
+	}
+	x.mu.Unlock()
+	x.config.Trace.ReportStored(key, existed)
+	return old, existed, x.config.Trace.ReportFailed(errs)
+}
+
+// Delete implements [indexer.Interface].
+func (x *Indexer[T]) Delete(obj T) error {
+	key, err := x.config.Key(obj)
+	if err != nil {
+		return err
+	}
+	x.DeleteKey(key)
+	return nil
+}
+
+// DeleteKey implements [indexer.Interface].
+func (x *Indexer[T]) DeleteKey(key string) {
+	x.mu.Lock()
+	existed := x.contents.Load().remove(key)
+	x.mu.Unlock()
+	x.config.Trace.ReportDeleted(key, existed)
+}
+
+// Replace implements [indexer.Interface]. The new content is built while readers and other writers
+// go on; what they write meanwhile is replaced as well.
+func (x *Indexer[T]) Replace(items []T, resourceVersion string) error {
+	keys := make([]string, len(items))
+	for i, obj := range items {
+		key, err := x.config.Key(obj)
+		if err != nil {
+			return err
+		}
+		keys[i] = key
+	}
+	var next *contents[T]
+	var errs *indexer.IndexErrors
+	for installed := false; !installed; {
+		c := x.contents.Load()
+		next, errs = build(c.indexers(), keys, items)
+		x.mu.Lock()
+		if installed = sameIndexes(x.contents.Load(), c); installed {
+			x.contents.Store(next)
+		}
+		x.mu.Unlock()
+	}
+	x.config.Trace.ReportReplaced(next.records.len(), resourceVersion)
+	return x.config.Trace.ReportFailed(errs)
+}
+
+// build returns contents with the items, which nobody else knows yet.
+func build[T any](indexers indexer.Indexers[T], keys []string, items []T) (*contents[T], *indexer.IndexErrors) {
+	last := make(map[string]int, len(items)) // of several items with one key the last one counts
+	for i, key := range keys {
+		last[key] = i
+	}
+	c := newContents(indexers, len(last))
+	var errs *indexer.IndexErrors
+	var values [][]string
+	for i, obj := range items {
+		if last[keys[i]] == i {
+			values, errs = c.values(keys[i], obj, values[:0], errs)
+			c.put(keys[i], obj, values)
+		}
+	}
+	return c, errs
+}
+
+// Resync implements [indexer.Interface].
+func (x *Indexer[T]) Resync() error { return nil }
+
+// AddIndexers implements [indexer.Interface]. Writers and lists wait while it indexes the objects
+// that are there, GetByKey does not.
+func (x *Indexer[T]) AddIndexers(added indexer.Indexers[T]) error {
+	errs, err := x.addIndexers(added)
+	if err != nil {
+		return err
+	}
+	return x.config.Trace.ReportFailed(errs)
+}
+
+func (x *Indexer[T]) addIndexers(added indexer.Indexers[T]) (errs *indexer.IndexErrors, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	next, taken := x.contents.Load().with(added)
+	if len(taken) > 0 {
+		return nil, &indexer.IndexerConflictError{Names: taken}
+	}
+	errs = next.fill(added.Names())
+	x.contents.Store(next)
+	return errs, nil
+}
