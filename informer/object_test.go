@@ -74,22 +74,22 @@ func TestNamespacesThatShareAPlace(t *testing.T) {
 // TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
 func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
 	store := indexer.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
-	keys := knownKeys[*thing]{store}
+	keyOf := keyFuncOf(Indexer[*thing](store))
 	long := &thing{namespace: "ns", name: strings.Repeat("x", longKey)}
 	root, known := &thing{name: "b"}, &thing{namespace: "ns", name: "a"}
 	for _, obj := range []*thing{root, known, long} {
 		want, err := MetaNamespaceKeyFunc(obj)
 		require.NoError(t, err)
 		for range 2 {
-			key, err := keys.keyOf(obj)
+			key, err := keyOf(obj)
 			require.NoError(t, err)
 			assert.Equal(t, want, key)
 			require.NoError(t, store.Add(obj))
 		}
 	}
 	for _, obj := range []*thing{root, known} {
-		assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = keys.keyOf(obj) }), obj.name)
+		assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = keyOf(obj) }), obj.name)
 	}
-	_, err := keys.keyOf(&thing{namespace: "ns"})
+	_, err := keyOf(&thing{namespace: "ns"})
 	require.Error(t, err)
 }
