@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/restclient/api"
 )
 
@@ -111,10 +112,10 @@ func (d *dispatch) send(n, handlers int) {
 // BenchmarkDispatch measures one event from the watch to the callbacks of all handlers: reflector, queue, store,
 // processor, listeners.
 func BenchmarkDispatch(b *testing.B) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
+	for name, gears := range map[string]informer.Gears[head]{"fast": fast.Gears[head](), "textbook": {}} {
 		for _, handlers := range []int{1, 4, 16} {
-			b.Run(fmt.Sprintf("%v/handlers=%d", delivery, handlers), func(b *testing.B) {
-				d := startDispatch(b, informer.Config[head]{Delivery: delivery}, handlers, 10_000)
+			b.Run(fmt.Sprintf("%s/handlers=%d", name, handlers), func(b *testing.B) {
+				d := startDispatch(b, informer.Config[head]{Gears: gears}, handlers, 10_000)
 				d.send(20_000, handlers)
 				runtime.GC()
 				b.ReportAllocs()
@@ -129,7 +130,7 @@ func BenchmarkDispatch(b *testing.B) {
 func BenchmarkDispatchSpread(b *testing.B) {
 	for _, spread := range []int{1, 10, 1000} {
 		b.Run(fmt.Sprintf("objects=%d", spread), func(b *testing.B) {
-			d := startDispatch(b, informer.Config[head]{}, 1, spread)
+			d := startDispatch(b, informer.Config[head]{Gears: fast.Gears[head]()}, 1, spread)
 			d.send(20_000, 1)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -142,7 +143,7 @@ func BenchmarkDispatchSpread(b *testing.B) {
 func BenchmarkDispatchIdle(b *testing.B) {
 	for _, handlers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("handlers=%d", handlers), func(b *testing.B) {
-			d := startDispatch(b, informer.Config[head]{}, handlers, 10_000)
+			d := startDispatch(b, informer.Config[head]{Gears: fast.Gears[head]()}, handlers, 10_000)
 			b.ReportAllocs()
 			for b.Loop() {
 				d.send(1, handlers)

@@ -7,12 +7,19 @@ import (
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer/reflector"
+	"orrery/restclient/api"
 )
 
-// Config configures a [SharedIndexInformer]. The zero value is useful: no resync, no indexes, no transform.
+// Config configures a [SharedIndexInformer]. The zero value is useful: textbook gears, no resync, no indexes, no transform.
 type Config[T Object] struct {
 	// Name is shown by traces, snapshots and errors; by convention the resource, such as "namespaces".
 	Name string
+	// Gears chooses the forms of queue, store, reflector and processor. Default: the textbook forms.
+	Gears Gears[T]
+	// TweakListOptions, if not nil, changes the options of every list and watch request, typically the selectors; see
+	// [SelectLabels] and [SelectFields]. Objects that the selectors do not pick are not there for the informer: one that
+	// ceases to be picked is told as a deletion.
+	TweakListOptions func(*api.ListOptions)
 	// ResyncPeriod is how often handlers are reminded of every object, and how often the informer looks whether
 	// one is to be reminded. Zero is never; below one second is raised to one second. A resync asks nothing of
 	// the server.
@@ -26,11 +33,6 @@ type Config[T Object] struct {
 	// errors of the reflector are told on its goroutine, which waits, the others on one of their own: two calls may
 	// overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
-	// Delivery chooses how events get to handlers that choose nothing themselves. Default: [Batching].
-	Delivery Delivery
-	// Capacity is how many events may wait for a handler with [Bounded] delivery that sets no capacity itself. Default:
-	// [DefaultCapacity].
-	Capacity int
 	// MutationDetector searches for code that changes objects of the store.
 	MutationDetector MutationDetectorConfig[T]
 
@@ -44,14 +46,55 @@ type Config[T Object] struct {
 }
 
 func (c Config[T]) withDefaults() Config[T] {
+	c.Gears = defaultGears(c.Gears)
 	if c.ResyncPeriod > 0 {
 		c.ResyncPeriod = max(c.ResyncPeriod, MinimumResyncPeriod)
 	} else {
 		c.ResyncPeriod = 0
 	}
-	if c.Delivery == 0 {
-		c.Delivery = Batching
-	}
 	c.MutationDetector = c.MutationDetector.withDefaults()
+	if c.Trace == nil {
+		c.Trace = &Trace{}
+	}
 	return c
+}
+
+// SelectLabels returns a TweakListOptions that asks the server only for objects whose labels the selector picks, in the
+// syntax of kubectl's --selector.
+func SelectLabels(selector string) func(*api.ListOptions) {
+	return func(opts *api.ListOptions) { opts.LabelSelector = selector }
+}
+
+// SelectFields returns a TweakListOptions that asks the server only for objects whose fields the selector picks, in the
+// syntax of kubectl's --field-selector.
+func SelectFields(selector string) func(*api.ListOptions) {
+	return func(opts *api.ListOptions) { opts.FieldSelector = selector }
+}
+
+// tweaked is a ListerWatcher whose requests have other options.
+type tweaked[T any] struct {
+	ListerWatcher[T]
+	tweak func(*api.ListOptions)
+}
+
+func (t tweaked[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
+	t.tweak(&opts)
+	return t.ListerWatcher.List(ctx, opts)
+}
+
+func (t tweaked[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
+	t.tweak(&opts)
+	return t.ListerWatcher.Watch(ctx, opts)
+}
+
+// IsWatchListSemanticsUnSupported answers for the ListerWatcher, see reflector.ListerWatcher.
+func (t tweaked[T]) IsWatchListSemanticsUnSupported() bool {
+	refuser, ok := t.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool })
+	return ok && refuser.IsWatchListSemanticsUnSupported()
+}
+
+// ProvesLife answers for the ListerWatcher, see reflector.ListerWatcher.
+func (t tweaked[T]) ProvesLife() bool {
+	prover, ok := t.ListerWatcher.(interface{ ProvesLife() bool })
+	return !ok || prover.ProvesLife()
 }

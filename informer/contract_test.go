@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/informertest"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -16,23 +18,39 @@ import (
 // head is the object of the contract.
 type head = *api.PartialObjectMetadata
 
-func TestContract(t *testing.T) {
-	lacks := map[informer.Delivery]map[informertest.Capability]string{
-		informer.Batching: {}, informer.ChannelPair: {},
-		informer.Bounded: {
-			informertest.IndependentHandlers: "when the buffer of a handler is full the informer waits for it",
-		},
-		informer.Coalescing: {
+// forms are the sets of gears that pass the contract, with what each lacks.
+var forms = map[string]struct {
+	gears informer.Gears[head]
+	lacks map[informertest.Capability]string
+}{
+	"textbook": {},
+	"fast":     {gears: fast.Gears[head]()},
+	"coalescing": {
+		gears: informer.Gears[head]{NewProcessor: fast.NewCoalescingProcessor[head]},
+		lacks: map[informertest.Capability]string{
 			informertest.EveryChange: "what happens to an object while an event of it waits is merged into that event",
 		},
-	}
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing} {
-		t.Run(delivery.String(), func(t *testing.T) {
-			lacks := maps.Clone(lacks[delivery])
-			lacks[informertest.ArrivalOrder] = "the queue is a DeltaFIFO: an object keeps its place and collects what happens to it meanwhile"
+	},
+	"a queue that pops one key": {
+		gears: informer.Gears[head]{NewQueue: popOnly, NewProcessor: fast.NewProcessor[head]},
+	},
+}
+
+// popOnly is a queue without the optional extras.
+func popOnly(cfg deltafifo.Config[head]) informer.Queue[head] {
+	return struct{ informer.Queue[head] }{deltafifo.New(cfg)}
+}
+
+func TestContract(t *testing.T) {
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			lacks := map[informertest.Capability]string{
+				informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and collects what happens to it meanwhile",
+			}
+			maps.Copy(lacks, form.lacks)
 			informertest.Run(t, informertest.Implementation{
 				New: func(_ testing.TB, source *informertest.Source, cfg informertest.InformerConfig) informertest.Informer {
-					return adapt(source, delivery, cfg)
+					return adapt(source, form.gears, cfg)
 				},
 				SurvivePanics: survivePanics,
 				Lacks:         lacks,
@@ -40,9 +58,6 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
-
-// contractCapacity is small, so that the bounded informer has to wait now and then.
-const contractCapacity = 4
 
 // survivePanics turns the crashes of the process into entries of a log that nobody reads.
 func survivePanics() (restore func()) {
@@ -58,8 +73,8 @@ type adapter struct {
 	*informer.SharedIndexInformer[head]
 }
 
-func adapt(source *informertest.Source, delivery informer.Delivery, cfg informertest.InformerConfig) informertest.Informer {
-	config := informer.Config[head]{Name: "heads", ResyncPeriod: cfg.ResyncPeriod, Delivery: delivery, Capacity: contractCapacity}
+func adapt(source *informertest.Source, gears informer.Gears[head], cfg informertest.InformerConfig) informertest.Informer {
+	config := informer.Config[head]{Name: "heads", ResyncPeriod: cfg.ResyncPeriod, Gears: gears}
 	if cfg.Transform != nil {
 		config.Transform = transformOf(cfg.Transform)
 	}
@@ -90,8 +105,8 @@ func (a adapter) SetTransform(transform func(string) (string, error)) error {
 
 func (a adapter) Content() map[string]string {
 	out := map[string]string{}
-	for key, obj := range a.GetIndexer().All() {
-		out[key] = valueOf(obj)
+	for _, obj := range a.GetIndexer().List() {
+		out[keyOf(obj)] = valueOf(obj)
 	}
 	return out
 }

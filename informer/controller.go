@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/deltafifo"
-	"orrery/deltafifo/fast"
 	"orrery/wait"
 )
 
@@ -15,39 +14,42 @@ import (
 // other side takes them out. (It has nothing to do with the controllers that act on objects; the name is that of
 // client-go.)
 type controller[T any] struct {
-	queue *fast.DeltaFIFO[T]
-	// newReflector makes the reflector that run runs, and another one should it panic.
-	newReflector func() *Reflector[T]
-	reflector    atomic.Pointer[Reflector[T]] // the last one made; never nil
-	reflected    bool                         // it has been run; belongs to the goroutine of reflect
-
-	// process applies the deltas of one key and returns how many events wait for idle to be called. It reports its
-	// failures itself, each delta's for itself: nothing is put back into the queue.
-	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) (waiting int)
-	// idle is called when the queue has been emptied, and at the latest after maxWaiting keys.
+	queue   Queue[T]
+	batches batchPopper[T] // the queue, if it is one
+	// process applies the deltas of one key. It reports its failures itself.
+	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error
+	// idle is called when the queue has been emptied, and at the latest after maxBatch keys.
 	idle func()
-	// release ends all waiting for handlers, so that idle returns. It is called at the end of ctx.
-	release func()
 	// failed is told of a panic that was survived.
 	failed func(err *ProcessError)
+
+	// newReflector makes the reflector that run runs, and another one should it panic.
+	newReflector func() Reflector
+	last         atomic.Pointer[Reflector] // the last one made; never nil
+	reflected    bool                      // it has been run; belongs to the goroutine of reflect
 }
 
-func newController[T any](queue *fast.DeltaFIFO[T], newReflector func() *Reflector[T]) *controller[T] {
-	c := &controller[T]{queue: queue, newReflector: newReflector}
-	c.reflector.Store(newReflector())
+func newController[T any](queue Queue[T], newReflector func() Reflector,
+	process func(string, deltafifo.Deltas[T], bool) error, idle func(), failed func(*ProcessError)) *controller[T] {
+	c := &controller[T]{queue: queue, newReflector: newReflector, process: process, idle: idle, failed: failed}
+	c.batches, _ = queue.(batchPopper[T])
+	c.renewReflector()
 	return c
 }
 
-// maxWaiting bounds for how many keys an event waits for its batch while the queue does not run empty.
-const maxWaiting = 64
+func (c *controller[T]) renewReflector() {
+	r := c.newReflector()
+	c.last.Store(&r)
+}
+
+func (c *controller[T]) reflector() Reflector { return *c.last.Load() }
+
+// maxBatch bounds for how many keys an event waits for its batch while the queue does not run empty.
+const maxBatch = 64
 
 // run blocks until ctx has ended and reflector and loop have stopped. The loop runs on the caller's goroutine.
 func (c *controller[T]) run(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() {
-		c.release()
-		c.queue.Close() // wakes a Pop that waits
-	})
-	defer stop()
+	defer context.AfterFunc(ctx, c.queue.Close)() // wakes a Pop that waits
 
 	var reflecting sync.WaitGroup
 	defer reflecting.Wait()
@@ -65,10 +67,10 @@ const reflectorPause = time.Second
 // the error handler. A reflector runs once, so the next call makes another one, which starts over with a list.
 func (c *controller[T]) reflect(ctx context.Context) {
 	if c.reflected {
-		c.reflector.Store(c.newReflector())
+		c.renewReflector()
 	}
 	c.reflected = true
-	c.reflector.Load().Run(ctx)
+	c.reflector().Run(ctx)
 }
 
 // processLoop pops until the end. It returns early after a panic that was survived: each one costs the event that
@@ -80,20 +82,18 @@ func (c *controller[T]) processLoop(ctx context.Context) {
 	c.idle() // a panic may have left something waiting
 	for ctx.Err() == nil {
 		if err := c.processNext(); err != nil {
-			return // the queue is closed; its Pop returns no other error
+			return // the queue is closed; it returns no other error
 		}
 	}
 }
 
-// processNext works off what waits, up to a batch, and hands on what came of it. The queue takes its lock once a key and
-// not three times as for a Pop and a look at what is left.
-func (c *controller[T]) processNext() error {
-	_, err := c.queue.PopBatch(maxWaiting, c.processKey)
+// processNext pops one key, or as many as wait if the queue can do that, and hands on what came of it.
+func (c *controller[T]) processNext() (err error) {
+	if c.batches != nil {
+		_, err = c.batches.PopBatch(maxBatch, c.process)
+	} else {
+		_, err = c.queue.Pop(c.process)
+	}
 	c.idle()
 	return err
-}
-
-func (c *controller[T]) processKey(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
-	c.process(key, deltas, isInInitialList)
-	return nil
 }

@@ -184,16 +184,11 @@ func ExampleLister() {
 	})
 	defer run(namespaces)()
 
-	red, err := informer.ParseSelector("team in (red, green), !archived")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	lister := informer.NewLister(namespaces.GetIndexer(), "namespaces")
-	for _, ns := range lister.List(red) {
+	for _, ns := range lister.ListFunc(func(ns *api.Namespace) bool { return ns.Labels["team"] == "red" }) {
 		fmt.Println(ns.Name)
 	}
-	_, err = lister.Get("attic")
+	_, err := lister.Get("attic")
 	fmt.Println(err)
 	// Output:
 	// shop

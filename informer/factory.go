@@ -116,8 +116,8 @@ func (s *SharedIndexInformer[T]) waitSynced(ctx context.Context) error {
 	if err := waitClosed(ctx, s.synced, s.ended); err != nil {
 		return err
 	}
-	for _, r := range s.processor.registrations() {
-		err := waitClosed(ctx, r.synced, r.ended)
+	for _, h := range s.handlers.current() {
+		err := waitClosed(ctx, h.registration.synced, h.registration.ended)
 		if err != nil && !errors.Is(err, ErrStopped) { // a handler that was removed is not waited for
 			return err
 		}

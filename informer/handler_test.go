@@ -76,9 +76,7 @@ func TestFilterWithoutFuncLetsEverythingThrough(t *testing.T) {
 
 func TestNamesOfKinds(t *testing.T) {
 	assert.Equal(t, []string{"add", "update", "delete", "synced", "unknown"},
-		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), eventSynced.String(), EventKind(0).String()})
-	assert.Equal(t, []string{"default", "batching", "channel pair", "bounded", "coalescing", "unknown"},
-		[]string{Delivery(0).String(), Batching.String(), ChannelPair.String(), Bounded.String(), Coalescing.String(), Delivery(9).String()})
+		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), EventSynced.String(), EventKind(0).String()})
 	assert.Equal(t, []string{"new", "running", "stopped"},
 		[]string{StateNew.String(), StateRunning.String(), StateStopped.String()})
 }

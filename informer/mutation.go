@@ -219,7 +219,7 @@ func (d *mutationDetector[T]) exchangeText(r *remembered[T], text []byte) {
 
 func (d *mutationDetector[T]) report(err *MutationError) {
 	defer wait.HandleCrash()
-	if d.trace != nil && d.trace.Mutated != nil {
+	if d.trace.Mutated != nil {
 		d.trace.Mutated(d.informer, err)
 	}
 	d.config.OnMutation(err)

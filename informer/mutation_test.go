@@ -72,7 +72,7 @@ func newDetection(config MutationDetectorConfig[*borrowed]) *detection {
 		defer d.foundMu.Unlock()
 		d.found = append(d.found, err)
 	}
-	d.mutationDetector = newMutationDetector("test", nil, config.withDefaults())
+	d.mutationDetector = newMutationDetector("test", &Trace{}, config.withDefaults())
 	return d
 }
 

@@ -3,15 +3,14 @@ package informer
 // EventKind says which callback an event is for.
 type EventKind uint8
 
-// The kinds of events, one for each method of [ResourceEventHandler].
+// The kinds of events, one for each method of [ResourceEventHandler], and the mark.
 const (
 	EventAdd EventKind = iota + 1
 	EventUpdate
 	EventDelete
-
-	// eventSynced is no event for the handler: it travels in the stream behind the last event of the initial
-	// list, and when it arrives everything before it has been handled.
-	eventSynced
+	// EventSynced is the mark behind the last event of the initial list. It calls no method of the handler. When it
+	// arrives, the handler has been told everything before it: that makes the [Registration] synced.
+	EventSynced
 )
 
 // String returns the kind in lower case, as in a log.
@@ -23,24 +22,31 @@ func (k EventKind) String() string {
 		return "update"
 	case EventDelete:
 		return "delete"
-	case eventSynced:
+	case EventSynced:
 		return "synced"
 	}
 	return "unknown"
 }
 
-// notification is one event on its way to the handlers. It travels by value: nothing is boxed, and a batch of
-// them is one copy.
-type notification[T any] struct {
-	kind EventKind
-	// initial: an add that is part of the initial list.
-	initial bool
-	// sync: an update that reports no change. Only handlers whose resync is due want it.
-	sync bool
-	// finalStateUnknown: a delete that was concluded, not seen.
-	finalStateUnknown bool
+// Notification is one event on its way from the store to the handlers.
+type Notification[T any] struct {
+	Kind EventKind
+	// Initial marks an addition that is part of the initial list.
+	Initial bool
+	// Sync marks an update without a change. Only handlers whose resync is due are told.
+	Sync bool
+	// FinalStateUnknown marks a deletion that was concluded from a list, not watched.
+	FinalStateUnknown bool
 
-	key string
-	old T // update and delete: the state that handlers were told of before
-	obj T // the state that the event is about
+	Key string
+	Old T // update and delete: the state that handlers were told before
+	New T // the state that the event is about
+}
+
+// events returns 1, or 0 for the mark.
+func (n *Notification[T]) events() int {
+	if n.Kind == EventSynced {
+		return 0
+	}
+	return 1
 }

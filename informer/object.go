@@ -2,7 +2,10 @@ package informer
 
 import (
 	"fmt"
+	"hash/maphash"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Object is what an informer has to know about the things that it holds: where they live and in which
@@ -60,4 +63,59 @@ func (e *KeyError) Error() string {
 		return fmt.Sprintf("an object in namespace %q has no name, and so no key", e.Namespace)
 	}
 	return fmt.Sprintf("%q is not a key: want name or namespace/name", e.Key)
+}
+
+// keyKnower is a store that returns the string of a key that it has.
+type keyKnower interface {
+	KnownKey(key []byte) (known string, ok bool)
+}
+
+// keyFuncOf is MetaNamespaceKeyFunc for the objects of a store. If the store can say which keys it has, the string of an
+// object that is there is not built again for each of its events.
+func keyFuncOf[T Object](store Indexer[T]) func(obj T) (string, error) {
+	if knower, ok := store.(keyKnower); ok {
+		return knownKeys[T]{knower}.keyOf
+	}
+	return MetaNamespaceKeyFunc[T]
+}
+
+type knownKeys[T Object] struct{ store keyKnower }
+
+// longKey is the length of keys up to which this works. Longer ones are built.
+const longKey = 128
+
+// keyRooms are buffers in which a key is put together to be looked up.
+var keyRooms = sync.Pool{New: func() any { return new([longKey]byte) }}
+
+// keyOf may be called from any goroutine.
+func (k knownKeys[T]) keyOf(obj T) (string, error) {
+	namespace, name := obj.GetNamespace(), obj.GetName()
+	if namespace == "" || name == "" || len(namespace)+1+len(name) > longKey {
+		return MetaNamespaceKeyFunc(obj)
+	}
+	room := keyRooms.Get().(*[longKey]byte)
+	defer keyRooms.Put(room)
+	key := append(append(append(room[:0], namespace...), '/'), name...)
+	if known, ok := k.store.KnownKey(key); ok {
+		return known, nil
+	}
+	return string(key), nil
+}
+
+// recentNamespaces remembers slices of one namespace each, so that the index by namespace does not allocate one for every
+// event. It is a cache: two namespaces that share a place take turns in it. What it holds never changes.
+var (
+	recentNamespaces [256]atomic.Pointer[[1]string]
+	namespaceSeed    = maphash.MakeSeed()
+)
+
+// namespaceValues returns []string{namespace}. Any goroutine may call it.
+func namespaceValues(namespace string) []string {
+	place := &recentNamespaces[maphash.String(namespaceSeed, namespace)%uint64(len(recentNamespaces))]
+	if known := place.Load(); known != nil && known[0] == namespace {
+		return known[:]
+	}
+	values := &[1]string{namespace}
+	place.Store(values)
+	return values[:]
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/indexer"
-	"orrery/indexer/fast"
 )
 
 // thing is the smallest Object.
@@ -74,23 +73,23 @@ func TestNamespacesThatShareAPlace(t *testing.T) {
 
 // TestKeysOfKnownObjectsAreThoseOfTheStore: they are not built again, event after event.
 func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
-	store := fast.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
-	keys := knownKeys[*thing]{store}
-	long := &thing{namespace: "ns", name: strings.Repeat("x", 200)}
+	store := indexer.New(indexer.Config[*thing]{KeyFunc: MetaNamespaceKeyFunc[*thing]})
+	keyOf := keyFuncOf(Indexer[*thing](store))
+	long := &thing{namespace: "ns", name: strings.Repeat("x", longKey)}
 	root, known := &thing{name: "b"}, &thing{namespace: "ns", name: "a"}
 	for _, obj := range []*thing{root, known, long} {
 		want, err := MetaNamespaceKeyFunc(obj)
 		require.NoError(t, err)
 		for range 2 {
-			key, err := keys.keyOf(obj)
+			key, err := keyOf(obj)
 			require.NoError(t, err)
 			assert.Equal(t, want, key)
 			require.NoError(t, store.Add(obj))
 		}
 	}
 	for _, obj := range []*thing{root, known} {
-		assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = keys.keyOf(obj) }), obj.name)
+		assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = keyOf(obj) }), obj.name)
 	}
-	_, err := keys.keyOf(&thing{namespace: "ns"})
+	_, err := keyOf(&thing{namespace: "ns"})
 	require.Error(t, err)
 }

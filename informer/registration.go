@@ -1,7 +1,10 @@
 package informer
 
 import (
+	"bytes"
 	"context"
+	"runtime"
+	"strconv"
 	"sync/atomic"
 )
 
@@ -9,9 +12,9 @@ import (
 // to remove it. It may be used from any goroutine.
 type Registration struct {
 	info  HandlerInfo
-	owner any // the processor that gave it out, for comparison only
+	owner any // the informer that gave it out, for comparison only
 
-	syncedFlag atomic.Bool   // set before synced is closed, by the goroutine of the listener alone
+	syncedFlag atomic.Bool   // set before synced is closed, by the goroutine of the handler alone
 	synced     chan struct{} // closed when the initial list has been handled
 	ended      chan struct{} // closed when the last callback has returned
 	// goroutine is the number of the goroutine that calls the handler, 0 before it runs.
@@ -22,7 +25,7 @@ func newRegistration(info HandlerInfo, owner any) *Registration {
 	return &Registration{info: info, owner: owner, synced: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// Info tells which handler this is.
+// Info returns which handler this is.
 func (r *Registration) Info() HandlerInfo { return r.info }
 
 // HasSynced reports whether the handler has been told of everything that existed at the beginning: the
@@ -40,7 +43,7 @@ func (r *Registration) Synced() <-chan struct{} { return r.synced }
 // was removed, or the informer stopped.
 func (r *Registration) Ended() <-chan struct{} { return r.ended }
 
-// markSynced is called by the goroutine of the listener.
+// markSynced is called by the goroutine of the handler.
 func (r *Registration) markSynced() {
 	if !r.syncedFlag.Swap(true) {
 		close(r.synced)
@@ -53,4 +56,18 @@ func (r *Registration) waitEnded(ctx context.Context) error {
 		return ErrInsideHandler
 	}
 	return waitClosed(ctx, r.ended, nil)
+}
+
+// goroutineID tells goroutines apart. The Go runtime gives the number only in the head of a stack trace
+// ("goroutine 18 [running]:"). It is asked for once per handler and once per waiting removal, and used for
+// nothing but to turn a certain deadlock into [ErrInsideHandler].
+func goroutineID() uint64 {
+	var buf [64]byte
+	head := bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
+	digits, _, _ := bytes.Cut(head, []byte(" "))
+	id, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil {
+		return 0 // a runtime that writes something else: no goroutine has this number, nothing is detected
+	}
+	return id
 }

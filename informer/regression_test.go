@@ -40,8 +40,8 @@ func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 // TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing: handlers can be removed, and their goroutines end
 // then, not with the informer.
 func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
-		inBubble(t, config{Delivery: delivery}, func(n *namespaces) {
+	for _, gears := range processors {
+		inBubble(t, config{Gears: gears}, func(n *namespaces) {
 			n.source.Add(namespace("a"))
 			n.start()
 			for range 100 {
@@ -57,8 +57,8 @@ func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T)
 // TestKubernetes136509EventsBeforeTheListenersRun: handlers are added while the informer starts and resyncs fall
 // due at once; distribution and the start of the listeners must not wait for each other.
 func TestKubernetes136509EventsBeforeTheListenersRun(t *testing.T) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
-		inBubble(t, config{Delivery: delivery, ResyncPeriod: time.Second}, func(n *namespaces) {
+	for _, gears := range processors {
+		inBubble(t, config{Gears: gears, ResyncPeriod: time.Second}, func(n *namespaces) {
 			n.source.Add(namespace("a"))
 			registrations := make(chan *informer.Registration, 20)
 			for range cap(registrations) {
@@ -153,7 +153,7 @@ func TestDefect811LateJoinBlocksNobody(t *testing.T) {
 // TestClientGo1326BacklogThatIsBounded: a stuck handler keeps every state of every object in client-go. Here it may
 // ask to be told only the newest one.
 func TestClientGo1326BacklogThatIsBounded(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inBubble(t, config{Gears: fastGears}, func(n *namespaces) {
 		release := make(chan struct{})
 		told := map[string][]string{}
 		note := func(ns *api.Namespace) {

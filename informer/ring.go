@@ -8,12 +8,12 @@ type ring[E any] struct {
 	count int
 }
 
-// ringStart is the size of the first allocation.
-const ringStart = 1024
-
 func (r *ring[E]) write(e E) {
 	if r.count == len(r.slots) {
-		r.grow()
+		larger := make([]E, max(1024, 2*r.count))
+		n := copy(larger, r.slots[r.first:])
+		copy(larger[n:], r.slots[:r.first])
+		r.slots, r.first = larger, 0
 	}
 	r.slots[(r.first+r.count)%len(r.slots)] = e
 	r.count++
@@ -29,11 +29,4 @@ func (r *ring[E]) read() (e E, ok bool) {
 	r.first = (r.first + 1) % len(r.slots)
 	r.count--
 	return e, true
-}
-
-func (r *ring[E]) grow() {
-	larger := make([]E, max(ringStart, 2*len(r.slots)))
-	n := copy(larger, r.slots[r.first:])
-	copy(larger[n:], r.slots[:r.first])
-	r.slots, r.first = larger, 0
 }

@@ -3,10 +3,11 @@ package informer
 import (
 	"context"
 	"sync"
+	"time"
 
 	"orrery/deltafifo"
 	"orrery/indexer"
-	"orrery/indexer/fast"
+	"orrery/wait"
 )
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
@@ -15,23 +16,24 @@ import (
 //
 //	server -> Reflector -> DeltaFIFO -> HandleDeltas -> Indexer
 //	                                         |
-//	                                         +-> processor -> listener -> handler
+//	                                         +-> Processor -> listener -> handler
 //	                                                       -> listener -> handler
 //
 // All methods may be called from any goroutine, callbacks of handlers included.
 type SharedIndexInformer[T Object] struct {
 	config   Config[T]
 	source   ListerWatcher[T]
-	store    indexer.Interface[T]
+	indexer  Indexer[T]
 	detector *mutationDetector[T] // nil if it is off
-	synced   chan struct{}        // closed when the first list is in the store
+	synced   chan struct{}        // closed, under blockDeltas, when the first list is in the store
 	ended    chan struct{}        // closed when Run has ended
 
-	processor *processor[T]
+	processor Processor[T]
+	handlers  registry[T]
 	failures  *failures
 
 	// blockDeltas makes the store and the stream of events change together: a handler that joins under it finds
-	// in the store exactly what came before its first event. It comes before processor.mu.
+	// in the store exactly what came before its first event. It comes before every other lock.
 	blockDeltas sync.Mutex
 
 	mu                sync.Mutex // guards what follows
@@ -59,17 +61,21 @@ func (s State) String() string { return [...]string{"new", "running", "stopped"}
 // Config.Indexers must not contain two meanings for one name; a map cannot.
 func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *SharedIndexInformer[T] {
 	cfg = cfg.withDefaults()
+	if cfg.TweakListOptions != nil {
+		lw = tweaked[T]{lw, cfg.TweakListOptions}
+	}
 	s := &SharedIndexInformer[T]{
 		config: cfg,
 		source: lw,
-		store: fast.New(indexer.Config[T]{
+		indexer: cfg.Gears.NewStore(indexer.Config[T]{
 			KeyFunc:  MetaNamespaceKeyFunc[T],
 			Indexers: cfg.Indexers,
 			Trace:    cfg.StoreTrace,
 		}),
 		synced:            make(chan struct{}),
 		ended:             make(chan struct{}),
-		processor:         newProcessor[T](cfg.Name, cfg.ResyncPeriod, cfg.Trace),
+		processor:         cfg.Gears.NewProcessor(),
+		handlers:          registry[T]{checkPeriod: cfg.ResyncPeriod},
 		failures:          newFailures(),
 		transform:         cfg.Transform,
 		watchErrorHandler: cfg.WatchErrorHandler,
@@ -100,7 +106,7 @@ func (s *SharedIndexInformer[T]) Name() string { return s.config.Name }
 
 // GetIndexer returns the store. It is filled by the informer: read it, do not write it, and do not change the
 // objects in it.
-func (s *SharedIndexInformer[T]) GetIndexer() indexer.Interface[T] { return s.store }
+func (s *SharedIndexInformer[T]) GetIndexer() Indexer[T] { return s.indexer }
 
 // AddIndexers adds indexes to the store. It is possible at any time before the informer stops; objects that are
 // there already are indexed.
@@ -108,7 +114,7 @@ func (s *SharedIndexInformer[T]) AddIndexers(indexers indexer.Indexers[T]) error
 	if s.IsStopped() {
 		return ErrStopped
 	}
-	return s.store.AddIndexers(indexers)
+	return s.indexer.AddIndexers(indexers)
 }
 
 // SetTransform replaces Config.Transform. After Run it returns [ErrStarted].
@@ -135,7 +141,7 @@ func (s *SharedIndexInformer[T]) beforeStart(set func()) error {
 // first list. It is meant for people: versions are compared by the server alone.
 func (s *SharedIndexInformer[T]) LastSyncResourceVersion() string {
 	if c := s.runningController(); c != nil {
-		return c.reflector.Load().LastSyncResourceVersion()
+		return c.reflector().LastSyncResourceVersion()
 	}
 	return ""
 }
@@ -146,4 +152,136 @@ func (s *SharedIndexInformer[T]) runningController() *controller[T] {
 	return s.controller
 }
 
-var _ deltafifo.KeyListerGetter[Object] = (indexer.Interface[Object])(nil)
+// Run starts the informer and blocks until ctx has ended and every goroutine of the informer has: a callback that
+// is going on is waited for. It returns nil then. An informer runs once; a second call returns [ErrStarted] or
+// [ErrStopped] at once.
+//
+// The order of the end matters to handlers: first the flow of events ends, then no handler can be added, then the
+// handlers stop. What waits for a handler at that time is dropped.
+func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
+	c, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	if t := s.config.Trace; t.Started != nil {
+		t.Started(s.config.Name)
+	}
+
+	// Everything that serves handlers outlives the controller. Its context keeps the values of ctx.
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	var background, processor wait.Group
+	if s.detector != nil {
+		background.StartWithContext(serving, s.detector.run)
+	}
+	if dog := s.newWatchdog(); dog != nil {
+		background.StartWithContext(serving, dog.run)
+	}
+	background.Start(func() { s.announceSync(ctx, c.queue.Synced()) })
+	background.StartWithContext(serving, s.failures.run)
+	processing, stopProcessing := context.WithCancel(serving)
+	defer stopProcessing()
+	processor.StartWithContext(processing, s.processor.Run)
+
+	c.run(ctx)
+
+	s.setStopped()
+	s.handlers.close()
+	stopProcessing()
+	processor.Wait() // while the watchdog still runs: a callback that does not return holds up the end
+	stopServing()
+	background.Wait()
+	close(s.ended)
+	if t := s.config.Trace; t.Stopped != nil {
+		t.Stopped(s.config.Name)
+	}
+	return nil
+}
+
+func (s *SharedIndexInformer[T]) start(ctx context.Context) (*controller[T], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.state {
+	case StateRunning:
+		return nil, ErrStarted
+	case StateStopped:
+		return nil, ErrStopped
+	}
+	s.state = StateRunning
+	s.controller = s.newController()
+	s.failures.tell = s.tellFailure(ctx, s.watchErrorHandler)
+	return s.controller, nil
+}
+
+func (s *SharedIndexInformer[T]) setStopped() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = StateStopped
+}
+
+// newController is called once, with the transform and the error handler that hold from then on.
+func (s *SharedIndexInformer[T]) newController() *controller[T] {
+	queue := s.config.Gears.NewQueue(deltafifo.Config[T]{
+		KeyFunc:      keyFuncOf(s.indexer),
+		KnownObjects: s.indexer,
+		Transform:    guardedTransform(s.transform, s.failures.add),
+		Trace:        s.config.QueueTrace,
+	})
+	cfg := s.config.Reflector
+	cfg.Name = s.config.Name
+	cfg.ListerWatcher = s.source
+	cfg.Store = queue
+	cfg.KeyFunc = MetaNamespaceKeyFunc[T]
+	cfg.ResyncPeriod = s.handlers.start()
+	cfg.ShouldResync = s.shouldResync
+	cfg.WatchErrorHandler = s.watchErrorHandler
+	return newController(queue, func() Reflector { return s.config.Gears.NewReflector(cfg) }, s.handleDeltas, s.flush, s.failures.add)
+}
+
+// flush hands on what the processor has kept, if it keeps anything.
+func (s *SharedIndexInformer[T]) flush() {
+	if f, ok := s.processor.(flusher); ok {
+		f.Flush()
+	}
+}
+
+// shouldResync reports whether a handler's resync is due. The reflector asks every check period, just before it makes
+// the queue repeat every object.
+func (s *SharedIndexInformer[T]) shouldResync() bool {
+	due := s.processor.ShouldResync(time.Now())
+	if t := s.config.Trace; due > 0 && t.ResyncDue != nil {
+		t.ResyncDue(s.config.Name, due)
+	}
+	return due > 0
+}
+
+// announceSync waits for the first list to be in the store and sends the mark behind it that makes registrations
+// synced. Everything that belongs to the list has been distributed before the queue says that it is synced.
+func (s *SharedIndexInformer[T]) announceSync(ctx context.Context, queueSynced <-chan struct{}) {
+	select {
+	case <-queueSynced:
+	case <-ctx.Done():
+		return
+	}
+	s.blockDeltas.Lock()
+	s.processor.Distribute(Notification[T]{Kind: EventSynced})
+	close(s.synced)
+	s.blockDeltas.Unlock()
+
+	s.flush()
+	if t := s.config.Trace; t.Synced != nil {
+		t.Synced(s.config.Name)
+	}
+}
+
+// tellFailure returns what failures does with each error.
+func (s *SharedIndexInformer[T]) tellFailure(ctx context.Context, handler func(context.Context, error)) func(*ProcessError) {
+	return func(err *ProcessError) {
+		if t := s.config.Trace; t.ProcessError != nil {
+			t.ProcessError(s.config.Name, err)
+		}
+		if handler != nil {
+			handler(ctx, err)
+		}
+	}
+}

@@ -186,9 +186,9 @@ func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
 // TestDrainWhileEventsFlow: everything that was in the store before the call is delivered, whatever the loop was
 // doing.
 func TestDrainWhileEventsFlow(t *testing.T) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
-		t.Run(delivery.String(), func(t *testing.T) {
-			inBubble(t, config{Delivery: delivery}, func(n *namespaces) {
+	for name, gears := range processors {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, config{Gears: gears}, func(n *namespaces) {
 				n.start()
 				for round := range 20 {
 					seen := map[string]bool{}
@@ -213,9 +213,9 @@ func TestDrainWhileEventsFlow(t *testing.T) {
 // TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
 // else.
 func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
-	for _, delivery := range []informer.Delivery{informer.Batching, informer.ChannelPair} {
-		t.Run(delivery.String(), func(t *testing.T) {
-			inBubble(t, config{Delivery: delivery}, func(n *namespaces) {
+	for name, gears := range processors {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, config{Gears: gears}, func(n *namespaces) {
 				left := n.register(onAdd(func(*api.Namespace) { runtime.Goexit() }))
 				stays := n.handler()
 				n.start()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orrery/deltafifo"
+	"orrery/indexer"
 	"orrery/informer/reflector"
 )
 
@@ -16,10 +17,8 @@ type Snapshot struct {
 
 	// Objects is the number of objects in the store.
 	Objects int
-	// Queued is the number of keys that wait in the DeltaFIFO.
+	// Queued is the number of keys that wait in the queue.
 	Queued int
-	// Undistributed is the number of events that are in the store and not yet with the listeners.
-	Undistributed int
 	// ResyncCheckPeriod is how often the informer looks whether a handler is due for a resync; 0 is never.
 	ResyncCheckPeriod time.Duration
 
@@ -37,7 +36,6 @@ type Snapshot struct {
 type HandlerSnapshot struct {
 	HandlerInfo
 	HasSynced bool
-	Delivery  Delivery
 
 	// Pending is the number of events that the handler has not dealt with: its lag. The event that it is working
 	// on is counted, and so is what it has yet to be told from the store.
@@ -46,11 +44,8 @@ type HandlerSnapshot struct {
 	PeakPending int
 	// Handled is the number of callbacks that have returned or panicked.
 	Handled uint64
-	// Merged is the number of events that were merged into others, see HandlerOptions.CompactAfter and Coalescing.
+	// Merged is the number of events that were merged into others, see HandlerOptions.
 	Merged uint64
-	// Blocked is for how long the informer has waited for the handler to make room, see Bounded. A wait that is going on
-	// is not counted yet.
-	Blocked time.Duration
 	// Panics is the number of callbacks that panicked and were survived.
 	Panics uint64
 
@@ -69,54 +64,56 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	s.mu.Unlock()
 
 	out.HasSynced = s.HasSynced()
-	out.Objects = s.store.Len()
+	out.Objects = s.indexer.Len()
 	out.ProcessErrors, out.LastProcessError = s.failures.summary()
 	if c != nil {
-		out.Queued = c.queue.Len()
-		out.Reflector = c.reflector.Load().Snapshot()
+		if queue, ok := c.queue.(interface{ Len() int }); ok {
+			out.Queued = queue.Len()
+		}
+		out.Reflector, _ = snapshotOf[reflector.Snapshot](c.reflector())
 	}
-	s.processor.snapshot(&out)
+	s.handlers.mu.Lock()
+	defer s.handlers.mu.Unlock()
+	out.ResyncCheckPeriod = s.handlers.checkPeriod
+	for _, h := range s.handlers.list {
+		out.Handlers = append(out.Handlers, h.snapshot())
+	}
 	return out
 }
 
-// QueueSnapshot returns what waits in the DeltaFIFO, key by key; zero before Run. It takes longer than [SharedIndexInformer.Snapshot],
-// see deltafifo.
-func (s *SharedIndexInformer[T]) QueueSnapshot() deltafifo.Snapshot {
-	s.mu.Lock()
-	c := s.controller
-	s.mu.Unlock()
-	if c == nil {
-		return deltafifo.Snapshot{}
+// QueueSnapshot returns what waits in the queue, key by key; zero before Run, or if the queue does not say. It takes
+// longer than [SharedIndexInformer.Snapshot], see deltafifo.
+func (s *SharedIndexInformer[T]) QueueSnapshot() (snapshot deltafifo.Snapshot) {
+	if c := s.runningController(); c != nil {
+		snapshot, _ = snapshotOf[deltafifo.Snapshot](c.queue)
 	}
-	return c.queue.Snapshot()
+	return snapshot
 }
 
-func (p *processor[T]) snapshot(out *Snapshot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out.Undistributed = len(p.waiting)
-	out.ResyncCheckPeriod = p.checkPeriod
-	for _, l := range p.listeners {
-		out.Handlers = append(out.Handlers, l.snapshotLocked())
-	}
+// StoreSnapshot returns the state of the store and its indexes; zero if the store does not say.
+func (s *SharedIndexInformer[T]) StoreSnapshot() indexer.Snapshot {
+	snapshot, _ := snapshotOf[indexer.Snapshot](s.indexer)
+	return snapshot
 }
 
-// snapshotLocked is called with the processor's mutex held.
-func (l *listener[T]) snapshotLocked() HandlerSnapshot {
+// snapshotOf asks a gear for its snapshot, which not every form has.
+func snapshotOf[S any](gear any) (snapshot S, ok bool) {
+	if teller, ok := gear.(interface{ Snapshot() S }); ok {
+		return teller.Snapshot(), true
+	}
+	return snapshot, false
+}
+
+func (h *RegisteredHandler[T]) snapshot() HandlerSnapshot {
 	s := HandlerSnapshot{
-		HandlerInfo:  l.registration.info,
-		HasSynced:    l.registration.HasSynced(),
-		Delivery:     l.delivery,
-		Pending:      l.pending(),
-		PeakPending:  int(l.peak.Load()),
-		Handled:      l.handled.Load(),
-		Merged:       l.merged.Load(),
-		Blocked:      time.Duration(l.waited.Load()),
-		Panics:       l.panics.Load(),
-		ResyncPeriod: l.resync.period,
+		HandlerInfo: h.registration.info,
+		HasSynced:   h.registration.HasSynced(),
+		Pending:     h.pending(),
+		PeakPending: int(h.peak.Load()),
+		Handled:     h.handled.Load(),
+		Merged:      h.merged.Load(),
+		Panics:      h.panics.Load(),
 	}
-	if s.ResyncPeriod > 0 {
-		s.NextResync = l.resync.next
-	}
+	s.ResyncPeriod, s.NextResync = h.resync.plan()
 	return s
 }

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type StuckHandler struct {
 // stuckLook is how often the watchdog looks.
 const stuckLook = StuckAfter / 4
 
-// begun is which callback a listener makes, for the watchdog. It is written only if there is one.
+// begun is which callback a handler is in, for the watchdog. It is written only if there is one.
 type begun struct {
 	mu    sync.Mutex // guards what follows
 	event EventKind
@@ -49,26 +50,34 @@ func (b *begun) since(made uint64) (event EventKind, key string, ok bool) {
 //
 // It belongs to one goroutine.
 type watchdog[T any] struct {
-	processor *processor[T]
-	tell      func(StuckHandler)
-	watched   map[*listener[T]]*watchedListener
+	handlers *registry[T]
+	tell     func(StuckHandler)
+	watched  map[*RegisteredHandler[T]]*watchedHandler
 }
 
-type watchedListener struct {
+type watchedHandler struct {
 	returned uint64 // callbacks that had returned at the last look
 	running  time.Duration
 	mark     time.Duration // of running, at which it is told
 }
 
-// run looks until stop is closed.
-func (w *watchdog[T]) run(stop <-chan struct{}) {
+// newWatchdog returns nil if nobody wants to be told.
+func (s *SharedIndexInformer[T]) newWatchdog() *watchdog[T] {
+	if s.config.Trace.HandlerStuck == nil {
+		return nil
+	}
+	return &watchdog[T]{handlers: &s.handlers, tell: s.config.Trace.HandlerStuck, watched: map[*RegisteredHandler[T]]*watchedHandler{}}
+}
+
+// run looks until ctx ends.
+func (w *watchdog[T]) run(ctx context.Context) {
 	ticker := time.NewTicker(stuckLook)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
 			w.look()
-		case <-stop:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -76,34 +85,34 @@ func (w *watchdog[T]) run(stop <-chan struct{}) {
 
 // look also sees handlers that have been removed and whose last callback has not returned.
 func (w *watchdog[T]) look() {
-	for _, l := range w.processor.current() {
-		if w.watched[l] == nil {
-			w.watched[l] = &watchedListener{}
+	for _, h := range w.handlers.current() {
+		if w.watched[h] == nil {
+			w.watched[h] = &watchedHandler{}
 		}
 	}
-	for l, seen := range w.watched {
-		if isClosed(l.registration.ended) {
-			delete(w.watched, l)
+	for h, seen := range w.watched {
+		if isClosed(h.registration.ended) {
+			delete(w.watched, h)
 			continue
 		}
-		w.lookAt(l, seen)
+		w.lookAt(h, seen)
 	}
 }
 
-func (w *watchdog[T]) lookAt(l *listener[T], seen *watchedListener) {
-	returned := l.handled.Load()
-	event, key, going := l.begun.since(returned)
+func (w *watchdog[T]) lookAt(h *RegisteredHandler[T], seen *watchedHandler) {
+	returned := h.handled.Load()
+	event, key, going := h.begun.since(returned)
 	if !going {
-		*seen = watchedListener{returned: returned}
+		*seen = watchedHandler{returned: returned}
 		return
 	}
 	if seen.mark == 0 || seen.returned != returned {
-		*seen = watchedListener{returned: returned, mark: StuckAfter}
+		*seen = watchedHandler{returned: returned, mark: StuckAfter}
 		return
 	}
 	if seen.running += stuckLook; seen.running >= seen.mark {
 		seen.mark *= 2
 		defer wait.HandleCrash()
-		w.tell(StuckHandler{HandlerInfo: l.registration.info, Event: event, Key: key, Running: seen.running, Pending: l.pending()})
+		w.tell(StuckHandler{HandlerInfo: h.registration.info, Event: event, Key: key, Running: seen.running, Pending: h.pending()})
 	}
 }

@@ -26,8 +26,6 @@ type Trace struct {
 	HandlerSynced func(h HandlerInfo)
 	// HandlerLagging: more events wait for a handler than ever before, reported at 1,024 and at each doubling.
 	HandlerLagging func(h HandlerInfo, pending int)
-	// HandlerBlocked: the informer has waited for a handler whose buffer was full, see [Bounded].
-	HandlerBlocked func(h HandlerInfo, waited time.Duration)
 	// HandlerStuck: a callback has been running for [StuckAfter], for twice that, and so on. It is called on a goroutine
 	// of its own, which the informer has only if somebody wants to be told.
 	HandlerStuck func(s StuckHandler)

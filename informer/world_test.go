@@ -9,9 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/informertest"
 	"orrery/restclient/api"
 )
+
+var fastGears = fast.Gears[*api.Namespace]()
+
+// processors are the forms of processor, each with the textbook form of everything else.
+var processors = map[string]informer.Gears[*api.Namespace]{
+	"textbook":   {},
+	"fast":       {NewProcessor: fast.NewProcessor[*api.Namespace]},
+	"coalescing": {NewProcessor: fast.NewCoalescingProcessor[*api.Namespace]},
+}
 
 // namespaces is an informer of namespaces in a synctest bubble, with the source behind it.
 type namespaces struct {

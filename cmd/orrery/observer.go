@@ -159,7 +159,7 @@ func (o *observer) watchInformer(i *informer.SharedIndexInformer[*api.Namespace]
 	o.metrics.Informer(namespaceInformerID, i.Snapshot)
 	o.show("informer", func() any { return i.Snapshot() })
 	o.show("fifo", func() any { return i.QueueSnapshot() })
-	o.show("store", func() any { return i.GetIndexer().Snapshot() })
+	o.show("store", func() any { return i.StoreSnapshot() })
 }
 
 // watchController shows a namespace controller and its queue.

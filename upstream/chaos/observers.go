@@ -32,11 +32,9 @@ type observers struct {
 
 // deliveries are the ways in which handlers are told, in turn.
 var deliveries = []informer.HandlerOptions{
-	{Delivery: informer.Batching},
-	{Delivery: informer.ChannelPair},
-	{Delivery: informer.Bounded, Capacity: 8},
-	{Delivery: informer.Coalescing},
-	{Delivery: informer.Batching, CompactAfter: 16},
+	{},
+	{Coalescing: true},
+	{CompactAfter: 16},
 }
 
 // observe starts the informers, over http through one door and over websocket through another. They need not find a server

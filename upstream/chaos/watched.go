@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/chaos/history"
 	"orrery/restclient"
@@ -56,6 +57,7 @@ type watching[T history.Object] struct {
 func watch[T history.Object](name string, resource *restclient.Resource[T], config informer.Config[T]) watched {
 	gvr := resource.GroupVersionResource()
 	config.Name = name
+	config.Gears = fast.Gears[T]()
 	config.Reflector.Backoff = reflector.BackoffConfig{Max: longestBackOff}
 	return &watching[T]{
 		shared: informer.NewSharedIndexInformer(resource, config),
@@ -74,7 +76,7 @@ func (w *watching[T]) run(ctx context.Context) error         { return w.shared.R
 func (w *watching[T]) join(options informer.HandlerOptions, slow time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	options.Name = fmt.Sprintf("%d (%v)", len(w.handlers), options.Delivery)
+	options.Name = fmt.Sprintf("%d (coalescing: %t)", len(w.handlers), options.Coalescing)
 	h := &handler{name: options.Name, history: history.New(w.name()+" "+options.Name, false, nil)}
 	// tell takes as long as it takes: no other callback of the handler may run meanwhile.
 	tell := func(hear func()) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/informer"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/lab/chaos/history"
@@ -46,7 +45,7 @@ func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 			fail("%s is %s and should be %s", key, is, should)
 		}
 	}
-	for _, have := range s.GetIndexer().All() {
+	for _, have := range s.GetIndexer().List() {
 		if key := keyOf(have); server[key] == nil {
 			fail("%s (%s) is not on the server", key, history.StateOf(have))
 		}
@@ -72,7 +71,7 @@ func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
 }
 
 // differs compares an object with what the server has of the same version.
-func differs(server *store.Object, have informer.LabeledObject) string {
+func differs(server *store.Object, have object) string {
 	want := server.Decode()
 	if !reflect.DeepEqual(want.GetLabels(), have.GetLabels()) && len(want.GetLabels())+len(have.GetLabels()) > 0 {
 		return fmt.Sprintf("labels %v should be %v", have.GetLabels(), want.GetLabels())

@@ -4,6 +4,7 @@ import "orrery/informer"
 
 // object is what an informer of a run may hold. All types of restclient/api are.
 type object interface {
-	informer.LabeledObject
+	informer.Object
+	GetLabels() map[string]string
 	GetUID() string
 }

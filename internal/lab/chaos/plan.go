@@ -1,11 +1,11 @@
 package chaos
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/restclient"
 )
 
@@ -43,7 +43,7 @@ type InformerPlan struct {
 	PageSize  int64
 	Streaming bool
 	Resync    time.Duration
-	Delivery  informer.Delivery
+	Gears     string        // see gearsOf
 	MinWatch  time.Duration // 0: the default
 	Detect    bool          // whether somebody changes objects of the store
 	Handlers  []HandlerPlan
@@ -61,8 +61,7 @@ const (
 
 // HandlerPlan is one handler of an informer.
 type HandlerPlan struct {
-	Delivery     informer.Delivery // 0: that of the informer
-	Capacity     int
+	Coalescing   bool
 	CompactAfter int
 	Resync       time.Duration
 	// Work is how long it takes for each event. Every StuckEvery-th event takes StuckFor instead; 0: none does.
@@ -132,7 +131,20 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 	return p
 }
 
-var deliveries = []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing}
+// gearNames are the names of the sets of gears that informers have.
+var gearNames = []string{"fast", "textbook", "coalescing"}
+
+// gearsOf returns the set of gears of that name.
+func gearsOf[T any](name string) informer.Gears[T] {
+	gears := fast.Gears[T]()
+	switch name {
+	case "textbook":
+		return informer.Gears[T]{}
+	case "coalescing":
+		gears.NewProcessor = fast.NewCoalescingProcessor[T]
+	}
+	return gears
+}
 
 func drawInformer(seed uint64, process, resource string) InformerPlan {
 	d := diceOf(seed, "informer", process, resource)
@@ -146,7 +158,7 @@ func drawInformer(seed uint64, process, resource string) InformerPlan {
 		PageSize:  oneOf(d, int64(0), 0, 1, 3, 10),
 		Streaming: d.chance(0.6),
 		Resync:    oneOf(d, time.Duration(0), 0, 20*time.Second, time.Minute),
-		Delivery:  oneOf(d, deliveries...),
+		Gears:     oneOf(d, gearNames...),
 		MinWatch:  oneOf(d, time.Duration(0), 10*time.Second, time.Minute),
 		Detect:    d.chance(0.2),
 	}
@@ -161,14 +173,11 @@ func drawInformer(seed uint64, process, resource string) InformerPlan {
 
 func drawHandler(d dice) HandlerPlan {
 	h := HandlerPlan{
-		Delivery: oneOf(d, append(slices.Clone(deliveries), 0, 0)...),
-		Resync:   oneOf(d, 0, 0, -1, 30*time.Second),
+		Coalescing: d.chance(0.2),
+		Resync:     oneOf(d, 0, 0, -1, 30*time.Second),
 	}
 	if d.chance(0.3) {
 		h.CompactAfter = oneOf(d, 1, 5, 50)
-	}
-	if d.chance(0.3) {
-		h.Capacity = oneOf(d, 1, 3, 20)
 	}
 	if d.chance(0.3) {
 		h.Work = oneOf(d, time.Millisecond, 20*time.Millisecond, 100*time.Millisecond)

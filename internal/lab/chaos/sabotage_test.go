@@ -30,7 +30,7 @@ func calm() Plan {
 	for i, process := range p.Processes {
 		for k := range process.Informers {
 			p.Processes[i].Informers[k].Selector = ""
-			p.Processes[i].Informers[k].Handlers = []HandlerPlan{{}, {Delivery: informer.ChannelPair}}
+			p.Processes[i].Informers[k].Handlers = []HandlerPlan{{}, {}}
 		}
 	}
 	return p

@@ -67,15 +67,12 @@ func newSubject(w *world, client *restclient.Client, p InformerPlan) (subject, e
 
 // watch makes a subject of what a lister-watcher has.
 func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan) (*watched[T], error) {
-	if p.Selector != "" {
-		source = selecting[T]{source, p.Selector}
-	}
 	if w.sabotage.stream != nil {
 		source = sabotaged[T]{source, w.sabotage.stream}
 	}
 	s := &watched[T]{made: p, world: w}
 	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
-		Name: p.Name, ResyncPeriod: p.Resync, Delivery: p.Delivery,
+		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
 			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
@@ -121,7 +118,7 @@ func (s *watched[T]) add(p HandlerPlan, late bool) error {
 	}
 	var err error
 	h.registration, err = s.AddEventHandlerWithOptions(handler, informer.HandlerOptions{
-		Name: h.name, ResyncPeriod: p.Resync, Delivery: p.Delivery, Capacity: p.Capacity, CompactAfter: p.CompactAfter,
+		Name: h.name, ResyncPeriod: p.Resync, Coalescing: p.Coalescing, CompactAfter: p.CompactAfter,
 	})
 	if err == nil {
 		s.handlers = append(s.handlers, h)
@@ -196,8 +193,8 @@ func (s *watched[T]) underWay() []string {
 	if !shot.HasSynced {
 		wrong = append(wrong, s.made.Name+": has not synced")
 	}
-	if shot.Queued+shot.Undistributed > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s: %d keys wait in the queue, %d events were not distributed", s.made.Name, shot.Queued, shot.Undistributed))
+	if shot.Queued > 0 {
+		wrong = append(wrong, fmt.Sprintf("%s: %d keys wait in the queue", s.made.Name, shot.Queued))
 	}
 	for _, h := range shot.Handlers {
 		if h.Pending > 0 {
@@ -218,20 +215,4 @@ func (s *watched[T]) events() int {
 		sum += h.Count()
 	}
 	return sum
-}
-
-// selecting asks for the objects with certain labels only.
-type selecting[T any] struct {
-	informer.ListerWatcher[T]
-	labels string
-}
-
-func (s selecting[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	opts.LabelSelector = s.labels
-	return s.ListerWatcher.List(ctx, opts)
-}
-
-func (s selecting[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	opts.LabelSelector = s.labels
-	return s.ListerWatcher.Watch(ctx, opts)
 }

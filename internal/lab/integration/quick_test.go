@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/restclient/api"
@@ -28,9 +27,8 @@ func TestAnyHistory(t *testing.T) {
 				PageSize:         rapid.SampledFrom([]int64{0, 2}).Draw(rt, "page size"),
 				MinWatchTimeout:  rapid.SampledFrom([]time.Duration{0, 20 * time.Second}).Draw(rt, "watch timeout"),
 			},
-			resync:   rapid.SampledFrom([]time.Duration{0, 7 * time.Second}).Draw(rt, "resync"),
-			delivery: rapid.SampledFrom(deliveries).Draw(rt, "delivery"),
-			capacity: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "capacity"),
+			resync: rapid.SampledFrom([]time.Duration{0, 7 * time.Second}).Draw(rt, "resync"),
+			gears:  rapid.SampledFrom([]string{"fast", "textbook", "coalescing"}).Draw(rt, "gears"),
 		}
 		script := rapid.SliceOfN(drawStep, 1, 40).Draw(rt, "script")
 		interrupted := rapid.Bool().Draw(rt, "interrupted")
@@ -41,9 +39,6 @@ func TestAnyHistory(t *testing.T) {
 		}
 	})
 }
-
-// deliveries are all ways in which events get to handlers.
-var deliveries = []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing}
 
 // step is one thing that happens. Which fields matter depends on what.
 type step struct {

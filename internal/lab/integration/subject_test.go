@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/restclient"
@@ -26,17 +27,34 @@ type subject interface {
 	judge() error
 }
 
+// labeled is an object with labels.
+type labeled interface {
+	informer.Object
+	GetLabels() map[string]string
+}
+
+// gearsOf returns the set of gears of that name.
+func gearsOf[T any](name string) informer.Gears[T] {
+	gears := fast.Gears[T]()
+	switch name {
+	case "textbook":
+		return informer.Gears[T]{}
+	case "coalescing":
+		gears.NewProcessor = fast.NewCoalescingProcessor[T]
+	}
+	return gears
+}
+
 // settings are what a test may say about its informers.
 type settings struct {
 	reflector.Config[*api.Namespace] // of which what has nothing to do with the type is taken
 	resync                           time.Duration
-	delivery                         informer.Delivery
-	capacity                         int           // of bounded delivery
+	gears                            string        // "fast", "textbook" or "coalescing"
 	work                             time.Duration // that a handler has with each event
 }
 
 // watched is a subject.
-type watched[T informer.LabeledObject] struct {
+type watched[T labeled] struct {
 	*informer.SharedIndexInformer[T]
 	collection    *collection
 	settings      settings
@@ -48,7 +66,7 @@ type watched[T informer.LabeledObject] struct {
 }
 
 // watch returns the informer of a collection, which the factory is going to run.
-func watch[T informer.LabeledObject](factory *informer.SharedInformerFactory, c *collection, resource *restclient.Resource[T], s settings,
+func watch[T labeled](factory *informer.SharedInformerFactory, c *collection, resource *restclient.Resource[T], s settings,
 	differs func(*api.Unstructured, T) string) subject {
 	shared := informer.InformerFor(factory, c.path, func(time.Duration) *informer.SharedIndexInformer[T] {
 		return informer.NewSharedIndexInformer(resource, configOf[T](c, s))
@@ -56,12 +74,11 @@ func watch[T informer.LabeledObject](factory *informer.SharedInformerFactory, c 
 	return &watched[T]{SharedIndexInformer: shared, collection: c, settings: s, differs: differs}
 }
 
-func configOf[T informer.LabeledObject](c *collection, s settings) informer.Config[T] {
+func configOf[T labeled](c *collection, s settings) informer.Config[T] {
 	return informer.Config[T]{
 		Name:         c.kind,
 		ResyncPeriod: s.resync,
-		Delivery:     s.delivery,
-		Capacity:     s.capacity,
+		Gears:        gearsOf[T](s.gears),
 		Reflector: reflector.Config[T]{
 			PageSize: s.PageSize, DisableWatchList: s.DisableWatchList, MinWatchTimeout: s.MinWatchTimeout,
 			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff, MaxInternalErrorRetryDuration: s.MaxInternalErrorRetryDuration,
@@ -117,12 +134,12 @@ func (w *watched[T]) leave(handler int) error {
 	return err
 }
 
-func valueOf(obj informer.LabeledObject) string { return obj.GetLabels()[informertest.ValueLabel] }
+func valueOf(obj labeled) string { return obj.GetLabels()[informertest.ValueLabel] }
 
 // content is what the store holds, name to value and version.
 func (w *watched[T]) content() map[string]string {
 	out := map[string]string{}
-	for _, obj := range w.GetIndexer().All() {
+	for _, obj := range w.GetIndexer().List() {
 		out[obj.GetName()] = valueOf(obj) + "@" + obj.GetResourceVersion()
 	}
 	return out
@@ -157,7 +174,7 @@ func (w *watched[T]) judge() error {
 
 func (w *watched[T]) judgeHandlers(values map[string]string) error {
 	replay := (*informertest.Recorder).Replay
-	if w.settings.delivery == informer.Coalescing {
+	if w.settings.gears == "coalescing" {
 		replay = (*informertest.Recorder).ReplayMerged
 	}
 	for i, recorder := range w.recorders {

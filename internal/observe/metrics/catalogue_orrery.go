@@ -34,8 +34,6 @@ var (
 		Help: "Events that were merged into later ones of the same object, because the handler was behind."})
 	listenerPanics = define(Definition{Name: "orrery_listener_panics_total", Kind: Counter, Labels: []string{"informer", "handler"},
 		Help: "Callbacks of the handler that panicked, and were survived."})
-	listenerBlocked = define(Definition{Name: "orrery_listener_blocked_seconds_total", Kind: Counter, Labels: []string{"informer", "handler"},
-		Help: "Seconds for which the informer has waited for the handler to make room."})
 	listenerStalled = define(Definition{Name: "orrery_listener_stalled_seconds", Kind: Gauge, Labels: []string{"informer", "handler"},
 		Help: "Seconds for which the handler has had events and finished none, as far as readings of this metric have seen: at least so long has the oldest callback been running."})
 )

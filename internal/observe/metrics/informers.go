@@ -53,7 +53,7 @@ type stall struct {
 var fromSnapshots = []*Definition{
 	informerQueued, informerVersion, informerObjects, informerSynced, informerErrors,
 	reflectorLists, reflectorWatches, reflectorEvents, reflectorBookmarks, reflectorFailures,
-	listenerBacklog, listenerPeak, listenerHandled, listenerMerged, listenerPanics, listenerBlocked, listenerStalled,
+	listenerBacklog, listenerPeak, listenerHandled, listenerMerged, listenerPanics, listenerStalled,
 }
 
 func newInformers(registry *exposition.Registry, before *onGather) *informers {
@@ -128,7 +128,6 @@ func (w *watchedInformer) read(put func(definition *Definition, value float64, l
 		put(listenerHandled, float64(h.Handled), s.Name, name)
 		put(listenerMerged, float64(h.Merged), s.Name, name)
 		put(listenerPanics, float64(h.Panics), s.Name, name)
-		put(listenerBlocked, h.Blocked.Seconds(), s.Name, name)
 		put(listenerStalled, w.stalled(h, now).Seconds(), s.Name, name)
 	}
 }

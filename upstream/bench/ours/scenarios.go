@@ -3,7 +3,6 @@ package ours
 import (
 	"slices"
 
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/dispatchbench"
 	"orrery/internal/lab/bench/fifobench"
@@ -18,7 +17,7 @@ func Scenarios() []bench.Scenario {
 		queuebench.Scenarios(queuebench.Orrery()),
 		fifobench.Scenarios(fifobench.Fast()),
 		storebench.Scenarios(storebench.Fast()),
-		dispatchbench.Scenarios(dispatchbench.Orrery(informer.Batching)),
+		dispatchbench.Scenarios(dispatchbench.Orrery(dispatchbench.Fast)),
 		syncbench.Scenarios(syncbench.Orrery()),
 	)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
@@ -23,13 +22,13 @@ var small = Config{Objects: 50, Duration: 20 * time.Millisecond, Churn: 0.2}
 func TestRunOfEachDesign(t *testing.T) {
 	for _, design := range Designs() {
 		for _, kind := range []Kind{Heads, Pods} {
-			t.Run(designName(design)+" "+string(kind), func(t *testing.T) {
+			t.Run(string(design)+" "+string(kind), func(t *testing.T) {
 				cfg := small
 				cfg.Kind, cfg.Handlers, cfg.Distribution, cfg.HandlerCost = kind, 3, load.Hot, time.Microsecond
 				meter := &bench.Meter{}
 				result, err := Run(t.Context(), Orrery(design), cfg, meter)
 				require.NoError(t, err)
-				assert.Equal(t, designName(design), result.Subject)
+				assert.Equal(t, string(design), result.Subject)
 				events, ok := result.Figure("events")
 				assert.True(t, ok)
 				assert.Positive(t, events.Value)
@@ -44,7 +43,7 @@ func TestRunOfEachDesign(t *testing.T) {
 func TestRunMeasuresEachEventOfTheSteadyRate(t *testing.T) {
 	cfg := small
 	cfg.Rate, cfg.Handlers = 10_000, 2
-	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	result, err := Run(t.Context(), Orrery(Fast), cfg, nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, 2*200, result.Latency.Count(), "each event at each handler")
 	rate, _ := result.Figure("rate for latency")
@@ -57,11 +56,11 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	cfg := small
 	cfg.Duration = time.Hour
-	_, err := Run(ctx, Orrery(informer.Bounded), cfg, nil)
+	_, err := Run(ctx, Orrery(Bounded), cfg, nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 
 	cfg.Duration, cfg.Rate = 10*time.Millisecond, 1e-6
-	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	result, err := Run(t.Context(), Orrery(Fast), cfg, nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, result.Latency.Count(), "one event is due at once, the next one in eleven days")
 }
@@ -70,7 +69,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 	cfg := small
 	cfg.Duration = 1
-	result, err := Run(t.Context(), Orrery(informer.Batching), cfg, nil)
+	result, err := Run(t.Context(), Orrery(Fast), cfg, nil)
 	require.NoError(t, err)
 	events, _ := result.Figure("events")
 	assert.Positive(t, events.Value)
@@ -139,7 +138,7 @@ func TestFaultsAreFoundOut(t *testing.T) {
 	} {
 		for _, merges := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", merging"}[merges], func(t *testing.T) {
-				var subject Subject = spoilt{Orrery(informer.Batching), func(h Handler) Handler {
+				var subject Subject = spoilt{Orrery(Fast), func(h Handler) Handler {
 					return &interceptor{Handler: h, at: 100, instead: instead}
 				}}
 				if merges {
@@ -164,7 +163,7 @@ func TestALostDeletionIsFoundOut(t *testing.T) {
 	cfg := small
 	s := scriptOf(Config{Objects: 2, Churn: 1}.withDefaults(), []int{0, 1, 0, 1})
 	require.Equal(t, Deleted, s.events[0].change)
-	subject := merging{spoilt{Orrery(informer.Batching), func(h Handler) Handler { return &undeleting{h} }}}
+	subject := merging{spoilt{Orrery(Fast), func(h Handler) Handler { return &undeleting{h} }}}
 	cfg.Objects = 2
 	w, err := newWorld(subject, cfg.withDefaults(), s, 10, nil)
 	require.NoError(t, err)
@@ -203,7 +202,7 @@ func TestAListThatIsWrongIsFoundOut(t *testing.T) {
 
 func TestScenarios(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range Scenarios(Orrery(informer.Batching)) {
+	for _, s := range Scenarios(Orrery(Fast)) {
 		names[s.Name] = true
 		assert.Equal(t, strings.Contains(s.Name, "stalled"), s.Fresh)
 		if s.Name != "dispatch/1" && s.Name != "dispatch/idle" && s.Name != "dispatch/design-coalescing-16" && !s.Fresh {
@@ -216,7 +215,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, name := range []string{
 		"dispatch/1", "dispatch/4", "dispatch/16", "dispatch/idle", "dispatch/stalled-default", "dispatch/stalled-coalescing",
-		"dispatch/design-batching-1", "dispatch/design-channel-pair-16", "dispatch/design-bounded-1", "dispatch/design-coalescing-16",
+		"dispatch/design-fast-1", "dispatch/design-textbook-16", "dispatch/design-bounded-1", "dispatch/design-coalescing-16",
 	} {
 		assert.Contains(t, names, name)
 	}
@@ -224,7 +223,7 @@ func TestScenarios(t *testing.T) {
 
 // TestAStalledHandlerThatMissesSomethingIsFoundOut, of all promises.
 func TestAStalledHandlerThatMissesSomethingIsFoundOut(t *testing.T) {
-	subject := spoilt{Orrery(informer.Batching), func(h Handler) Handler {
+	subject := spoilt{Orrery(Fast), func(h Handler) Handler {
 		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
 	}}
 	for _, promised := range []promise{allTold, lastTold} {
@@ -268,16 +267,16 @@ func TestValidate(t *testing.T) {
 		{Size: 1 << 20}, {Churn: 1.5}, {Churn: -1}, {Duration: -1}, {Rate: -1}, {Distribution: "none"},
 	} {
 		assert.Error(t, wrong.Validate(), "%+v", wrong)
-		_, err := Run(t.Context(), Orrery(informer.Batching), wrong, nil)
+		_, err := Run(t.Context(), Orrery(Fast), wrong, nil)
 		assert.Error(t, err)
 	}
-	_, err := Orrery(informer.Batching).New("boxes")
+	_, err := Orrery(Fast).New("boxes")
 	assert.Error(t, err)
 }
 
 func TestDesignsHaveNames(t *testing.T) {
 	for _, design := range Designs() {
-		parsed, err := ParseDesign(strings.ToUpper(designName(design)))
+		parsed, err := ParseDesign(strings.ToUpper(string(design)))
 		assert.NoError(t, err)
 		assert.Equal(t, design, parsed)
 	}

@@ -9,39 +9,62 @@ import (
 
 	"orrery/indexer"
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/restclient/api"
 )
 
-// Orrery returns this project's informer with that design of dispatch.
-func Orrery(design informer.Delivery) Subject { return orrery{design} }
+// Design is a way in which an informer of this project brings events to handlers.
+type Design string
 
-type orrery struct{ design informer.Delivery }
+// The designs.
+const (
+	// Textbook is an informer of textbook gears: each handler has a pair of channels and a growing buffer.
+	Textbook Design = "textbook"
+	// Fast is an informer of fast gears: handlers share batches.
+	Fast Design = "fast"
+	// Coalescing keeps at most one event for each object and handler; the other gears are the fast ones.
+	Coalescing Design = "coalescing"
+	// Bounded has a buffer of fixed size for each handler, which the informer waits for; the other gears are the fast ones.
+	Bounded Design = "bounded"
+)
 
 // Designs are all of this project's.
-func Designs() []informer.Delivery {
-	return []informer.Delivery{informer.Batching, informer.ChannelPair, informer.Bounded, informer.Coalescing}
-}
-
-// designName is what a design is called in flags and in the names of scenarios.
-func designName(design informer.Delivery) string {
-	return strings.ReplaceAll(design.String(), " ", "-")
-}
+func Designs() []Design { return []Design{Fast, Textbook, Coalescing, Bounded} }
 
 // ParseDesign returns the design of that name.
-func ParseDesign(name string) (informer.Delivery, error) {
+func ParseDesign(name string) (Design, error) {
 	var names []string
 	for _, design := range Designs() {
-		if strings.EqualFold(name, designName(design)) {
+		if strings.EqualFold(name, string(design)) {
 			return design, nil
 		}
-		names = append(names, designName(design))
+		names = append(names, string(design))
 	}
-	return 0, fmt.Errorf("there is no design %q: choose one of %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("there is no design %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-func (o orrery) Name() string { return designName(o.design) }
+// gearsOf returns the gears of a design.
+func gearsOf[T any](design Design) informer.Gears[T] {
+	gears := fast.Gears[T]()
+	switch design {
+	case Textbook:
+		return informer.Gears[T]{}
+	case Coalescing:
+		gears.NewProcessor = fast.NewCoalescingProcessor[T]
+	case Bounded:
+		gears.NewProcessor = newBounded[T]
+	}
+	return gears
+}
 
-func (o orrery) Merges() bool { return o.design == informer.Coalescing }
+// Orrery returns this project's informer with that design of dispatch.
+func Orrery(design Design) Subject { return orrery{design} }
+
+type orrery struct{ design Design }
+
+func (o orrery) Name() string { return string(o.design) }
+
+func (o orrery) Merges() bool { return o.design == Coalescing }
 
 func (o orrery) New(kind Kind) (Informer, error) {
 	switch kind {
@@ -72,11 +95,11 @@ type ours[O any, T interface {
 func newOurs[O any, T interface {
 	*O
 	informer.Object
-}](design informer.Delivery, head func(T) *api.ObjectMeta) *ours[O, T] {
+}](design Design, head func(T) *api.ObjectMeta) *ours[O, T] {
 	o := &ours[O, T]{head: head}
 	o.informer = informer.NewSharedIndexInformer(o, informer.Config[T]{
 		Name:     "bench",
-		Delivery: design,
+		Gears:    gearsOf[T](design),
 		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
 	})
 	return o
@@ -140,7 +163,8 @@ func (o *ours[O, T]) send(change Change, obj T) {
 
 func (o *ours[O, T]) Versions() map[string]string {
 	out := make(map[string]string, o.informer.GetIndexer().Len())
-	for key, obj := range o.informer.GetIndexer().All() {
+	for _, obj := range o.informer.GetIndexer().List() {
+		key, _ := informer.MetaNamespaceKeyFunc(obj) // it is in the store, so it has one
 		out[key] = obj.GetResourceVersion()
 	}
 	return out

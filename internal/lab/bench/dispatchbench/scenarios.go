@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"runtime"
 
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 )
 
 // Scenarios are the fixed pieces of work of the comparison. With this project as the subject they include one for each
-// of its designs, with 1 and with 16 handlers: "dispatch/design-batching-16".
+// of its designs, with 1 and with 16 handlers: "dispatch/design-fast-16".
 func Scenarios(subject Subject) []bench.Scenario {
 	coalescing := subject
 	_, isOwn := subject.(orrery)
 	if isOwn {
-		coalescing = Orrery(informer.Coalescing)
+		coalescing = Orrery(Coalescing)
 	}
 	all := []bench.Scenario{
 		dispatchScenario("dispatch/1", subject, 1, !subject.Merges()),
@@ -30,7 +29,7 @@ func Scenarios(subject Subject) []bench.Scenario {
 	if isOwn {
 		for _, design := range Designs() {
 			for _, handlers := range []int{1, 16} {
-				name := fmt.Sprintf("dispatch/design-%s-%d", designName(design), handlers)
+				name := fmt.Sprintf("dispatch/design-%s-%d", design, handlers)
 				all = append(all, dispatchScenario(name, Orrery(design), handlers, false))
 			}
 		}

@@ -1,4 +1,4 @@
-package informer
+package fast
 
 import (
 	"maps"
@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"orrery/informer"
 )
 
 // waitingIn returns what waits in the pipe, oldest first.
-func waitingIn(p *coalescingPipe[*thing]) (events []string) {
+func waitingIn(p *coalescingQueue[*thing]) (events []string) {
 	for e := p.list.next; e != &p.list; e = e.next {
 		events = append(events, tell(e.event))
 	}
@@ -21,27 +23,27 @@ func waitingIn(p *coalescingPipe[*thing]) (events []string) {
 }
 
 // check returns what is wrong with the pipe.
-func (p *coalescingPipe[T]) check(t require.TestingT) {
+func (p *coalescingQueue[T]) check(t require.TestingT) {
 	found := 0
 	for e := p.list.next; e != &p.list; e = e.next {
 		require.Same(t, e, e.previous.next)
 		require.Same(t, e, e.next.previous)
-		if e.event.kind != eventSynced {
-			require.Same(t, e, p.byKey[e.event.key])
+		if e.event.Kind != informer.EventSynced {
+			require.Same(t, e, p.byKey[e.event.Key])
 			found++
 		}
 	}
 	require.Len(t, p.byKey, found)
 }
 
-func TestCoalescingPipeKeepsOneEventForAnObject(t *testing.T) {
-	p := newCoalescingPipe[*thing]()
+func TestCoalescingQueueKeepsOneEventForAnObject(t *testing.T) {
+	p := newCoalescingQueue[*thing]()
 	a, b := story("a", "+1", "2", "3"), story("b", "+1", "2", "-", "+4")
 	assert.Zero(t, p.add(a[:1]))
 	assert.Zero(t, p.add(b[:1]))
-	assert.Equal(t, added{merged: 1}, p.add(a[1:2]))
+	assert.Equal(t, 1, p.add(a[1:2]))
 	assert.Equal(t, []string{"add a nothing->2", "add b nothing->1"}, waitingIn(p), "each keeps its place")
-	assert.Equal(t, added{merged: 3}, p.add(b[1:3]), "it came and went: nothing is left of its three events")
+	assert.Equal(t, 3, p.add(b[1:3]), "it came and went: nothing is left of its three events")
 	assert.Equal(t, []string{"add a nothing->2"}, waitingIn(p))
 	p.add(b[3:])
 	p.add(a[2:])
@@ -50,19 +52,19 @@ func TestCoalescingPipeKeepsOneEventForAnObject(t *testing.T) {
 	assert.Equal(t, 0, p.spares, "the entry that was left over has been used again")
 }
 
-// TestCoalescingPipeWaitsForTheHandler: what happens to an object while the handler works on it is one event afterwards.
-func TestCoalescingPipeWaitsForTheHandler(t *testing.T) {
+// TestCoalescingQueueWaitsForTheHandler: what happens to an object while the handler works on it is one event afterwards.
+func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newCoalescingPipe[*thing]()
+		p := newCoalescingQueue[*thing]()
 		var told []string
 		turn := make(chan struct{})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			p.run(func(n *notification[*thing]) {
+			p.run(callFunc(func(n *informer.Notification[*thing]) {
 				told = append(told, tell(*n))
 				<-turn
-			})
+			}))
 		}()
 		a, b := story("a", "+1", "2", "3", "-", "+5"), story("b", "+1")
 		p.add(a[:1])
@@ -82,92 +84,92 @@ func TestCoalescingPipeWaitsForTheHandler(t *testing.T) {
 	})
 }
 
-func TestCoalescingPipeKeepsTheMarkBehindTheInitialList(t *testing.T) {
-	p := newCoalescingPipe[*thing]()
+func TestCoalescingQueueKeepsTheMarkBehindTheInitialList(t *testing.T) {
+	p := newCoalescingQueue[*thing]()
 	a, b := story("a", "+1", "2"), story("b", "+1")
-	mark := notification[*thing]{kind: eventSynced}
-	p.add([]notification[*thing]{a[0], mark, b[0], a[1]})
+	mark := informer.Notification[*thing]{Kind: informer.EventSynced}
+	p.add([]informer.Notification[*thing]{a[0], mark, b[0], a[1]})
 	p.check(t)
-	var kinds []EventKind
+	var kinds []informer.EventKind
 	p.finish()
-	p.run(func(n *notification[*thing]) { kinds = append(kinds, n.kind) })
-	assert.Equal(t, []EventKind{EventAdd, eventSynced, EventAdd}, kinds)
+	p.run(callFunc(func(n *informer.Notification[*thing]) { kinds = append(kinds, n.Kind) }))
+	assert.Equal(t, []informer.EventKind{informer.EventAdd, informer.EventSynced, informer.EventAdd}, kinds)
 }
 
-// TestCoalescingPipeForgetsALag: the memory of a great lag does not stay.
-func TestCoalescingPipeForgetsALag(t *testing.T) {
-	p := newCoalescingPipe[*thing]()
+// TestCoalescingQueueForgetsALag: the memory of a great lag does not stay.
+func TestCoalescingQueueForgetsALag(t *testing.T) {
+	p := newCoalescingQueue[*thing]()
 	p.add(numbered(0, 3*keepEntries))
 	p.finish()
 	var s sink
-	p.run(s.deliver)
+	p.run(callFunc(s.deliver))
 	assert.Equal(t, keysFrom(0, 3*keepEntries), s.got())
 	assert.Equal(t, keepEntries, p.spares)
 	assert.Empty(t, p.byKey)
 }
 
-// TestCoalescingPipeLeadsToTheSameState: whatever is merged, each event begins where the handler is, no deletion is lost,
+// TestCoalescingQueueLeadsToTheSameState: whatever is merged, each event begins where the handler is, no deletion is lost,
 // and the handler ends where the world is.
-func TestCoalescingPipeLeadsToTheSameState(t *testing.T) {
+func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newCoalescingPipe[*thing]()
+		p := newCoalescingQueue[*thing]()
 		world, told := map[string]*thing{}, map[string]*thing{}
 		sent, merged, handled := 0, 0, 0
 		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
-			n := notification[*thing]{kind: EventUpdate, key: key, old: world[key], obj: &thing{name: key, version: strconv.Itoa(i)}}
+			n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{name: key, version: strconv.Itoa(i)}}
 			switch rapid.SampledFrom([]string{"set", "set", "delete", "tell"}).Draw(t, "what") {
 			case "set":
-				if n.old == nil {
-					n.kind = EventAdd
+				if n.Old == nil {
+					n.Kind = informer.EventAdd
 				}
-				world[key] = n.obj
+				world[key] = n.New
 			case "delete":
-				if n.old == nil {
+				if n.Old == nil {
 					continue
 				}
-				n.kind = EventDelete
+				n.Kind = informer.EventDelete
 				delete(world, key)
 			case "tell":
 				if len(p.byKey) > 0 {
-					var one notification[*thing]
+					var one informer.Notification[*thing]
 					require.True(t, p.next(&one))
-					tellAll(t, told, []notification[*thing]{one})
+					tellAll(t, told, []informer.Notification[*thing]{one})
 					handled++
 				}
 				continue
 			}
-			merged += p.add([]notification[*thing]{n}).merged
+			merged += p.add([]informer.Notification[*thing]{n})
 			sent++
 			p.check(t)
 			require.Equal(t, len(p.byKey), sent-merged-handled)
 		}
 		p.finish()
-		p.run(func(n *notification[*thing]) { tellAll(t, told, []notification[*thing]{*n}) })
+		p.run(callFunc(func(n *informer.Notification[*thing]) { tellAll(t, told, []informer.Notification[*thing]{*n}) }))
 		require.True(t, maps.Equal(world, told))
 	})
 }
 
-// TestCoalescingPipeUnderLoad lets producer and handler meet in all ways that the scheduler finds.
-func TestCoalescingPipeUnderLoad(t *testing.T) {
-	p := newCoalescingPipe[*thing]()
+// TestCoalescingQueueUnderLoad lets producer and handler meet in all ways that the scheduler finds.
+func TestCoalescingQueueUnderLoad(t *testing.T) {
+	p := newCoalescingQueue[*thing]()
 	told := map[string]*thing{}
 	var running sync.WaitGroup
 	running.Go(func() {
-		p.run(func(n *notification[*thing]) {
-			assert.Same(t, told[n.key], n.old)
-			told[n.key] = n.obj
-		})
+		p.run(callFunc(func(n *informer.Notification[*thing]) {
+			assert.Same(t, told[n.Key], n.Old)
+			told[n.Key] = n.New
+		}))
 	})
 	world := map[string]*thing{}
 	for i := range 20_000 {
 		key := strconv.Itoa(i % 7)
-		n := notification[*thing]{kind: EventUpdate, key: key, old: world[key], obj: &thing{version: strconv.Itoa(i)}}
-		if n.old == nil {
-			n.kind = EventAdd
+		n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{version: strconv.Itoa(i)}}
+		if n.Old == nil {
+			n.Kind = informer.EventAdd
 		}
-		world[key] = n.obj
-		p.add([]notification[*thing]{n})
+		world[key] = n.New
+		p.add([]informer.Notification[*thing]{n})
 	}
 	p.finish()
 	running.Wait()

@@ -1,4 +1,4 @@
-package informer
+package fast
 
 import (
 	"fmt"
@@ -11,43 +11,44 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"orrery/informer"
 	"orrery/restclient/api"
 )
 
 // story makes notifications of one object out of versions: "+1" an addition of version 1, "2" an update to it, "=" a
 // resync, "-" a deletion.
-func story(key string, steps ...string) []notification[*thing] {
-	var out []notification[*thing]
+func story(key string, steps ...string) []informer.Notification[*thing] {
+	var out []informer.Notification[*thing]
 	var state *thing
 	for _, s := range steps {
-		n := notification[*thing]{key: key, old: state}
+		n := informer.Notification[*thing]{Key: key, Old: state}
 		switch s {
 		case "-":
-			n.kind, n.obj = EventDelete, state
+			n.Kind, n.New = informer.EventDelete, state
 			state = nil
 		case "=":
-			n.kind, n.obj, n.sync = EventUpdate, state, true
+			n.Kind, n.New, n.Sync = informer.EventUpdate, state, true
 		default:
-			n.kind = EventUpdate
+			n.Kind = informer.EventUpdate
 			if s[0] == '+' {
-				n.kind, s = EventAdd, s[1:]
+				n.Kind, s = informer.EventAdd, s[1:]
 			}
 			state = &thing{name: key, version: s}
-			n.obj = state
+			n.New = state
 		}
 		out = append(out, n)
 	}
 	return out
 }
 
-func tell(n notification[*thing]) string {
+func tell(n informer.Notification[*thing]) string {
 	version := func(t *thing) string {
 		if t == nil {
 			return "nothing"
 		}
 		return t.version
 	}
-	return fmt.Sprintf("%v %s %s->%s", n.kind, n.key, version(n.old), version(n.obj))
+	return fmt.Sprintf("%v %s %s->%s", n.Kind, n.Key, version(n.Old), version(n.New))
 }
 
 func TestCompactKeepsTheEffect(t *testing.T) {
@@ -69,7 +70,7 @@ func TestCompactKeepsTheEffect(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all := story("a", append(c.known, c.steps...)...)
 			var got []string
-			for _, n := range compact([][]notification[*thing]{all[len(c.known):]}) {
+			for _, n := range compact([][]informer.Notification[*thing]{all[len(c.known):]}) {
 				got = append(got, tell(n))
 			}
 			assert.Equal(t, c.want, got)
@@ -85,50 +86,50 @@ func TestCompactTellsTheEndOfWhatWasTold(t *testing.T) {
 	}
 	told, changed := object("first", "1"), object("first", "2")
 	successor := object("second", "4")
-	type n = notification[*api.PartialObjectMetadata]
+	type n = informer.Notification[*api.PartialObjectMetadata]
 	deletion := func(old, obj *api.PartialObjectMetadata) n {
-		return n{kind: EventDelete, key: "a", old: old, obj: obj}
+		return n{Kind: informer.EventDelete, Key: "a", Old: old, New: obj}
 	}
-	update := n{kind: EventUpdate, key: "a", old: told, obj: changed}
-	creation := n{kind: EventAdd, key: "a", obj: successor}
+	update := n{Kind: informer.EventUpdate, Key: "a", Old: told, New: changed}
+	creation := n{Kind: informer.EventAdd, Key: "a", New: successor}
 
 	for name, events := range map[string][]n{
 		"seen":        {update, deletion(changed, object("first", "3")), creation, deletion(successor, object("second", "5"))},
-		"after a gap": {update, {kind: EventUpdate, key: "a", old: changed, obj: successor}, deletion(successor, object("second", "5"))},
+		"after a gap": {update, {Kind: informer.EventUpdate, Key: "a", Old: changed, New: successor}, deletion(successor, object("second", "5"))},
 	} {
 		got := compact([][]n{events})
 		require.Len(t, got, 1, name)
-		assert.Equal(t, EventDelete, got[0].kind, name)
-		assert.Same(t, told, got[0].obj, name)
-		assert.True(t, got[0].finalStateUnknown, name)
+		assert.Equal(t, informer.EventDelete, got[0].Kind, name)
+		assert.Same(t, told, got[0].New, name)
+		assert.True(t, got[0].FinalStateUnknown, name)
 
-		pipe := newCoalescingPipe[*api.PartialObjectMetadata]()
+		pipe := newCoalescingQueue[*api.PartialObjectMetadata]()
 		pipe.add(events)
 		var one n
 		require.True(t, pipe.next(&one), name)
-		assert.Same(t, told, one.obj, name)
-		assert.True(t, one.finalStateUnknown, name)
+		assert.Same(t, told, one.New, name)
+		assert.True(t, one.FinalStateUnknown, name)
 	}
 	same := compact([][]n{{update, deletion(changed, object("first", "3"))}})
-	assert.Equal(t, "3", same[0].obj.ResourceVersion, "its own final state is known")
-	assert.False(t, same[0].finalStateUnknown)
+	assert.Equal(t, "3", same[0].New.ResourceVersion, "its own final state is known")
+	assert.False(t, same[0].FinalStateUnknown)
 }
 
 func TestCompactTellsResyncsFromChanges(t *testing.T) {
-	resyncs := compact([][]notification[*thing]{story("a", "+1", "=", "=")[1:]})
-	assert.True(t, resyncs[0].sync)
-	change := compact([][]notification[*thing]{story("a", "+1", "=", "2", "=")[1:]})
-	assert.False(t, change[0].sync)
+	resyncs := compact([][]informer.Notification[*thing]{story("a", "+1", "=", "=")[1:]})
+	assert.True(t, resyncs[0].Sync)
+	change := compact([][]informer.Notification[*thing]{story("a", "+1", "=", "2", "=")[1:]})
+	assert.False(t, change[0].Sync)
 }
 
 func TestCompactKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	a, b := story("a", "+1", "2"), story("b", "+1")
-	a[0].initial = true
-	got := compact([][]notification[*thing]{{a[0], {kind: eventSynced}, a[1]}, b})
+	a[0].Initial = true
+	got := compact([][]informer.Notification[*thing]{{a[0], {Kind: informer.EventSynced}, a[1]}, b})
 	require.Len(t, got, 3)
 	assert.Equal(t, "add a nothing->2", tell(got[0]))
-	assert.True(t, got[0].initial)
-	assert.Equal(t, eventSynced, got[1].kind)
+	assert.True(t, got[0].Initial)
+	assert.Equal(t, informer.EventSynced, got[1].Kind)
 	assert.Equal(t, "add b nothing->1", tell(got[2]))
 }
 
@@ -137,74 +138,74 @@ func TestCompactKeepsTheMarkBehindTheInitialList(t *testing.T) {
 func TestCompactLeadsToTheSameState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world, told := map[string]*thing{}, map[string]*thing{}
-		var waiting []notification[*thing]
+		var waiting []informer.Notification[*thing]
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
 			switch what := rapid.SampledFrom([]string{"set", "set", "delete", "compact", "tell"}).Draw(t, "what"); what {
 			case "set":
-				n := notification[*thing]{kind: EventUpdate, key: key, old: world[key], obj: &thing{name: key, version: strconv.Itoa(i)}}
-				if n.old == nil {
-					n.kind = EventAdd
+				n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{name: key, version: strconv.Itoa(i)}}
+				if n.Old == nil {
+					n.Kind = informer.EventAdd
 				}
-				world[key] = n.obj
+				world[key] = n.New
 				waiting = append(waiting, n)
 			case "delete":
 				if old := world[key]; old != nil {
 					delete(world, key)
-					waiting = append(waiting, notification[*thing]{kind: EventDelete, key: key, old: old, obj: old})
+					waiting = append(waiting, informer.Notification[*thing]{Kind: informer.EventDelete, Key: key, Old: old, New: old})
 				}
 			case "compact":
-				waiting = compact([][]notification[*thing]{waiting})
+				waiting = compact([][]informer.Notification[*thing]{waiting})
 				keys := map[string]bool{}
 				for _, n := range waiting {
-					require.False(t, keys[n.key], "one event for an object")
-					keys[n.key] = true
+					require.False(t, keys[n.Key], "one event for an object")
+					keys[n.Key] = true
 				}
 			case "tell":
 				tellAll(t, told, waiting)
 				waiting = nil
 			}
 		}
-		tellAll(t, told, compact([][]notification[*thing]{waiting}))
+		tellAll(t, told, compact([][]informer.Notification[*thing]{waiting}))
 		require.True(t, maps.Equal(world, told))
 	})
 }
 
-func tellAll(t *rapid.T, told map[string]*thing, events []notification[*thing]) {
+func tellAll(t *rapid.T, told map[string]*thing, events []informer.Notification[*thing]) {
 	for _, n := range events {
-		require.Same(t, told[n.key], n.old, tell(n))
-		require.Equal(t, n.kind == EventAdd, n.old == nil, tell(n))
-		if n.kind == EventDelete {
-			delete(told, n.key)
+		require.Same(t, told[n.Key], n.Old, tell(n))
+		require.Equal(t, n.Kind == informer.EventAdd, n.Old == nil, tell(n))
+		if n.Kind == informer.EventDelete {
+			delete(told, n.Key)
 		} else {
-			told[n.key] = n.obj
+			told[n.Key] = n.New
 		}
 	}
 }
 
-// TestPipeCompactsWhatWaits: the handler is stuck while two objects change a million times between them.
-func TestPipeCompactsWhatWaits(t *testing.T) {
+// TestDeliveryQueueCompactsWhatWaits: the handler is stuck while two objects change a million times between them.
+func TestDeliveryQueueCompactsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newBatchPipe[*thing](100)
+		p := newBatchQueue[*thing](100)
 		release := make(chan struct{})
 		var told []string
 		var running = make(chan struct{})
 		go func() {
 			defer close(running)
-			p.run(func(n *notification[*thing]) {
+			p.run(callFunc(func(n *informer.Notification[*thing]) {
 				<-release
 				told = append(told, tell(*n))
-			})
+			}))
 		}()
 		merged := 0
 		state := map[string]*thing{}
 		change := func(key string, version int) {
-			n := notification[*thing]{kind: EventUpdate, key: key, old: state[key], obj: &thing{version: strconv.Itoa(version)}}
-			if n.old == nil {
-				n.kind = EventAdd
+			n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: state[key], New: &thing{version: strconv.Itoa(version)}}
+			if n.Old == nil {
+				n.Kind = informer.EventAdd
 			}
-			state[key] = n.obj
-			merged += p.add([]notification[*thing]{n}).merged
+			state[key] = n.New
+			merged += p.add([]informer.Notification[*thing]{n})
 		}
 		change("first", 0)
 		synctest.Wait()

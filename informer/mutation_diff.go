@@ -128,3 +128,7 @@ func joinPath(path, key string) string {
 	}
 	return path + "." + key
 }
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

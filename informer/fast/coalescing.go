@@ -1,0 +1,234 @@
+package fast
+
+import (
+	"sync"
+
+	"orrery/informer"
+)
+
+// compactor merges events that wait for a handler into fewer events with the same effect: for each object one event,
+// from the state that the handler knows to the state that the store has. What a stuck handler costs is then bounded
+// by the number of objects and no longer by the number of changes.
+//
+// A handler cannot tell a merged history from one that happened while the watch was down, which it has to bear
+// anyway: states in between are skipped, a deletion and re-creation is an update, and an object that came and went
+// was never there; if another one was there before, only its own deletion is told, with its final state unknown.
+type compactor[T any] struct {
+	events []informer.Notification[T] // the result: one entry a key, in the order of the first event of the key
+	index  map[string]int             // of the entry of a key
+}
+
+// compact merges the events of the batches, which are not changed.
+func compact[T any](batches [][]informer.Notification[T]) []informer.Notification[T] {
+	c := compactor[T]{index: map[string]int{}}
+	for _, batch := range batches {
+		for i := range batch {
+			c.add(&batch[i])
+		}
+	}
+	return c.result()
+}
+
+func (c *compactor[T]) add(n *informer.Notification[T]) {
+	if n.Kind == informer.EventSynced {
+		c.events = append(c.events, *n) // what is before the mark stays before it
+		return
+	}
+	i, known := c.index[n.Key]
+	if !known {
+		c.index[n.Key] = len(c.events)
+		c.events = append(c.events, *n)
+		return
+	}
+	c.events[i] = merge(&c.events[i], n)
+}
+
+// nothingHappened marks an entry whose object came and went.
+const nothingHappened informer.EventKind = 0
+
+// merge returns the event with the effect of a and then b, which are of the same object. Its old state, in a
+// deletion as well, is the one that the handler was told of before a.
+func merge[T any](a, b *informer.Notification[T]) informer.Notification[T] {
+	out := *b
+	out.Old, out.Initial, out.Sync = a.Old, a.Initial, a.Sync && b.Sync
+	existed := a.Kind == informer.EventUpdate || a.Kind == informer.EventDelete
+	exists := b.Kind != informer.EventDelete
+	switch {
+	case existed && exists:
+		out.Kind = informer.EventUpdate
+	case existed:
+		out.Kind = informer.EventDelete
+		if isAnother(a.Old, b.New) {
+			// What has gone is an object that came after the one that the handler was told of, and never was there for it.
+			// What it has to be told is the end of its own one, which it may have kept something for by UID.
+			out.New, out.FinalStateUnknown = a.Old, true
+		}
+	case exists:
+		out.Kind = informer.EventAdd
+	default:
+		out.Kind = nothingHappened
+	}
+	return out
+}
+
+// isAnother reports whether two states under one key are of different objects. Objects without a UID are taken for the
+// same: there is nothing to tell them apart by.
+func isAnother[T any](told, gone T) bool {
+	type identified interface{ GetUID() string }
+	x, known := any(told).(identified)
+	if !known {
+		return false
+	}
+	y := any(gone).(identified)
+	return x.GetUID() != y.GetUID()
+}
+
+func (c *compactor[T]) result() []informer.Notification[T] {
+	kept := c.events[:0]
+	for i := range c.events {
+		if c.events[i].Kind != nothingHappened {
+			kept = append(kept, c.events[i])
+		}
+	}
+	clear(c.events[len(kept):])
+	return kept
+}
+
+// coalescingQueue is a [deliveryQueue] in which at most one event waits for each object. What happens to an object that has one
+// already is merged into it (see merge), and the object keeps its place: the order is that of the first event of each.
+//
+// The consumer takes one event at a time. From then on the next event of that object begins a new entry, which cannot be
+// taken before the handler has returned: it is one goroutine. So the return of the handler is the acknowledgement, and
+// nothing has to be said to that end.
+//
+// Invariant: byKey holds the entries of the list, each under its key, except those of the mark behind the initial list.
+type coalescingQueue[T any] struct {
+	mu       sync.Mutex
+	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
+	byKey    map[string]*entry[T]
+	list     entry[T]  // the ends of the list: next is the oldest entry, previous the newest
+	spare    *entry[T] // entries that were used, linked by next
+	spares   int
+	sleeping bool // the consumer waits on wake
+	finished bool // nothing more is taken in
+}
+
+// entry is an event that waits, in a list in which it can be found and taken out of the middle.
+type entry[T any] struct {
+	event          informer.Notification[T]
+	previous, next *entry[T]
+}
+
+// keepEntries is how many used entries are kept for new ones. After a great lag the rest is garbage.
+const keepEntries = 1024
+
+func newCoalescingQueue[T any]() *coalescingQueue[T] {
+	q := &coalescingQueue[T]{byKey: map[string]*entry[T]{}}
+	q.list.previous, q.list.next = &q.list, &q.list
+	q.wake.L = &q.mu
+	return q
+}
+
+func (q *coalescingQueue[T]) add(batch []informer.Notification[T]) (merged int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.finished {
+		return 0
+	}
+	for i := range batch {
+		merged += q.addLocked(&batch[i])
+	}
+	q.wakeLocked()
+	return merged
+}
+
+func (q *coalescingQueue[T]) addLocked(n *informer.Notification[T]) (merged int) {
+	if n.Kind == informer.EventSynced {
+		q.appendLocked(n) // what is before the mark stays before it
+		return 0
+	}
+	e := q.byKey[n.Key]
+	if e == nil {
+		q.byKey[n.Key] = q.appendLocked(n)
+		return 0
+	}
+	e.event = merge(&e.event, n)
+	if e.event.Kind != nothingHappened {
+		return 1
+	}
+	q.removeLocked(e)
+	return 2
+}
+
+func (q *coalescingQueue[T]) appendLocked(n *informer.Notification[T]) *entry[T] {
+	e := q.spare
+	if e != nil {
+		q.spare, q.spares = e.next, q.spares-1
+	} else {
+		e = new(entry[T])
+	}
+	e.event = *n
+	e.previous, e.next = q.list.previous, &q.list
+	e.previous.next, e.next.previous = e, e
+	return e
+}
+
+func (q *coalescingQueue[T]) removeLocked(e *entry[T]) {
+	if e.event.Kind != informer.EventSynced {
+		delete(q.byKey, e.event.Key)
+	}
+	e.previous.next, e.next.previous = e.next, e.previous
+	*e = entry[T]{}
+	if q.spares < keepEntries {
+		e.next, q.spare = q.spare, e
+		q.spares++
+	}
+}
+
+func (q *coalescingQueue[T]) run(handler caller[T]) {
+	var n informer.Notification[T] // one for all events: Call only borrows it
+	for q.next(&n) {
+		handler.Call(&n)
+	}
+}
+
+// next takes the oldest event. It blocks while there is none, and returns false if there is not going to be any.
+func (q *coalescingQueue[T]) next(n *informer.Notification[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	*n = informer.Notification[T]{} // what was handled must be collectable while nothing comes
+	for q.list.next == &q.list {
+		if q.finished {
+			return false
+		}
+		q.sleeping = true
+		q.wake.Wait()
+	}
+	oldest := q.list.next
+	*n = oldest.event
+	q.removeLocked(oldest)
+	return true
+}
+
+func (q *coalescingQueue[T]) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.finished = true
+	q.wakeLocked()
+}
+
+func (q *coalescingQueue[T]) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.finished = true
+	q.byKey, q.spare = nil, nil
+	q.list.previous, q.list.next = &q.list, &q.list
+	q.wakeLocked()
+}
+
+func (q *coalescingQueue[T]) wakeLocked() {
+	if q.sleeping {
+		q.sleeping = false
+		q.wake.Signal()
+	}
+}

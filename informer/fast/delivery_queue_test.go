@@ -1,0 +1,210 @@
+package fast
+
+import (
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+)
+
+// thing is a small object.
+type thing struct{ name, version string }
+
+// callFunc is the handler at the far end of a queue.
+type callFunc func(n *informer.Notification[*thing])
+
+func (f callFunc) Call(n *informer.Notification[*thing]) { f(n) }
+
+// eachQueue runs a test with every kind of queue, in a bubble, which ends only if they leave no goroutine.
+func eachQueue(t *testing.T, test func(t *testing.T, p deliveryQueue[*thing])) {
+	for name, opts := range map[string]informer.HandlerOptions{"batches": {}, "coalescing": {Coalescing: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, newDeliveryQueue[*thing](opts, false, nil)) })
+		})
+	}
+}
+
+// numbered returns n notifications whose keys count from first.
+func numbered(first, n int) []informer.Notification[*thing] {
+	out := make([]informer.Notification[*thing], n)
+	for i := range out {
+		out[i] = informer.Notification[*thing]{Kind: informer.EventAdd, Key: strconv.Itoa(first + i), New: &thing{}}
+	}
+	return out
+}
+
+// sink is the far end of a pipe.
+type sink struct {
+	mu   sync.Mutex
+	keys []string
+}
+
+func (s *sink) deliver(n *informer.Notification[*thing]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keys = append(s.keys, n.Key)
+}
+
+func (s *sink) got() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys
+}
+
+func keysFrom(first, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(first + i)
+	}
+	return out
+}
+
+func TestDeliveryQueueDeliversInOrder(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		var s sink
+		go p.run(callFunc(s.deliver))
+		for first := 0; first < 5000; {
+			n := 1 + first%37
+			p.add(numbered(first, n))
+			first += n
+		}
+		synctest.Wait()
+		got := s.got()
+		require.GreaterOrEqual(t, len(got), 5000)
+		assert.Equal(t, keysFrom(0, len(got)), got)
+		p.stop()
+	})
+}
+
+func TestDeliveryQueueNeverWaitsForItsReader(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		release := make(chan struct{})
+		var s sink
+		go p.run(callFunc(func(n *informer.Notification[*thing]) {
+			<-release
+			s.deliver(n)
+		}))
+		p.add(numbered(0, 3000)) // would block the test for ever
+		synctest.Wait()
+		assert.Empty(t, s.got())
+		close(release)
+		synctest.Wait()
+		assert.Equal(t, keysFrom(0, 3000), s.got())
+		p.stop()
+	})
+}
+
+func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		release := make(chan struct{})
+		var s sink
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			p.run(callFunc(func(n *informer.Notification[*thing]) {
+				s.deliver(n)
+				<-release
+			}))
+		}()
+		p.add(numbered(0, 300))
+		synctest.Wait()
+		p.stop()
+		p.stop()
+		synctest.Wait()
+		assert.False(t, closed(done), "the delivery that is going on is waited for")
+		close(release)
+		<-done
+		assert.Equal(t, []string{"0"}, s.got())
+		p.add(numbered(300, 1)) // a no-op that does not block
+		p.finish()
+	})
+}
+
+func TestDeliveryQueueFinishDeliversWhatWaits(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		var s sink
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			p.run(callFunc(func(n *informer.Notification[*thing]) {
+				time.Sleep(time.Millisecond)
+				s.deliver(n)
+			}))
+		}()
+		p.add(numbered(0, 300))
+		p.finish()
+		p.finish()
+		p.add(numbered(300, 10)) // too late
+		<-done
+		assert.Equal(t, keysFrom(0, 300), s.got())
+	})
+}
+
+func TestDeliveryQueueStopCutsAFinishShort(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		var s sink
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			p.run(callFunc(func(n *informer.Notification[*thing]) {
+				time.Sleep(time.Second)
+				s.deliver(n)
+			}))
+		}()
+		p.add(numbered(0, 300))
+		p.finish()
+		time.Sleep(1500 * time.Millisecond)
+		p.stop()
+		<-done
+		assert.Equal(t, keysFrom(0, 2), s.got())
+	})
+}
+
+func TestDeliveryQueueThatIsStoppedBeforeItRuns(t *testing.T) {
+	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
+		p.stop()
+		p.add(numbered(0, 10))
+		var s sink
+		p.run(callFunc(s.deliver))
+		assert.Empty(t, s.got())
+	})
+}
+
+// TestBatchQueueLetsGoOfHandledObjects: what was delivered must be collectable although the pipe lives on.
+func TestBatchQueueLetsGoOfHandledObjects(t *testing.T) {
+	p := newBatchQueue[*thing](0)
+	collected := make(chan struct{})
+	func() {
+		obj := &thing{name: "large"}
+		runtime.AddCleanup(obj, func(struct{}) { close(collected) }, struct{}{})
+		p.add([]informer.Notification[*thing]{{Kind: informer.EventAdd, New: obj}})
+	}()
+	delivered := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() { p.run(callFunc(func(*informer.Notification[*thing]) { close(delivered) })) })
+	<-delivered
+	for i := 0; i < 1000 && !closed(collected); i++ {
+		runtime.GC()
+		runtime.Gosched() // the cleanup has a goroutine of its own
+	}
+	assert.True(t, closed(collected))
+	p.stop()
+	running.Wait()
+}
+
+// closed reports whether a channel that nobody sends on is closed.
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,198 @@
+package fast
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"orrery/informer"
+)
+
+// processor distributes events to the listeners of an informer, see [informer.Processor].
+//
+// Events are appended one by one, as the store takes them in, and handed out in batches when the informer has nothing
+// better to do (Flush). The listeners share a batch: it never changes, and each keeps a reference to it.
+//
+// Invariant: what waits is meant for all listeners, except for the events of a mixed batch.
+type processor[T any] struct {
+	coalescing bool           // for every handler
+	goroutines sync.WaitGroup // of the listeners, the removed ones included
+
+	mu        sync.Mutex
+	started   bool           // listeners have goroutines
+	listeners []*listener[T] // in the order of registration
+
+	waiting  []informer.Notification[T] // distributed and not yet flushed
+	lastSize int                        // of the batch that was flushed last
+	mixed    bool                       // waiting contains events that are not for every listener, or the mark
+}
+
+// listener is one handler and what waits for it.
+type listener[T any] struct {
+	handler *informer.RegisteredHandler[T]
+	queue   deliveryQueue[T]
+	due     bool // takes part in the resync that is going on; guarded by the processor's mutex
+}
+
+// lag is a handler that has fallen behind further than ever.
+type lag[T any] struct {
+	handler *informer.RegisteredHandler[T]
+	pending int
+}
+
+// AddListener adds a handler. Its initial content is its first batch.
+func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []informer.Notification[T]) {
+	l := &listener[T]{handler: h, queue: newDeliveryQueue[T](h.Options(), p.coalescing, initial)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flushLocked() // what waits is in the initial content
+	p.listeners = append(p.listeners, l)
+	if p.started {
+		p.goroutines.Go(l.run)
+	}
+}
+
+// RemoveListener removes a handler, which still hears what was distributed before.
+func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
+	p.mu.Lock()
+	p.flushLocked()
+	i := slices.IndexFunc(p.listeners, func(l *listener[T]) bool { return l.handler == h })
+	started, l := p.started, (*listener[T])(nil)
+	if i >= 0 {
+		l = p.listeners[i]
+		p.listeners = slices.Delete(p.listeners, i, i+1)
+	}
+	p.mu.Unlock()
+	if l != nil {
+		l.finish()
+	}
+	if !started {
+		h.End() // there is no goroutine that would
+	}
+}
+
+// Distribute appends n to the batch.
+func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if listeners = len(p.listeners); n.Sync {
+		listeners = p.dueLocked()
+	}
+	if listeners == 0 {
+		return 0
+	}
+	if p.waiting == nil {
+		// Batches are of similar size as long as the load is: while it is low a batch is one event.
+		p.waiting = make([]informer.Notification[T], 0, max(p.lastSize, 1))
+	}
+	p.waiting = append(p.waiting, n)
+	p.mixed = p.mixed || n.Sync || n.Kind == informer.EventSynced
+	return listeners
+}
+
+// Flush hands out what waits.
+func (p *processor[T]) Flush() {
+	p.mu.Lock()
+	lags := p.flushLocked()
+	p.mu.Unlock()
+	for _, lag := range lags {
+		lag.handler.Lagging(lag.pending)
+	}
+}
+
+// flushLocked does not wait for any handler. The caller reports the lags when it has given up the mutex.
+func (p *processor[T]) flushLocked() (lags []lag[T]) {
+	if len(p.waiting) == 0 {
+		return nil
+	}
+	for _, l := range p.listeners {
+		if pending := l.addLocked(p.waiting, p.mixed); pending > 0 {
+			lags = append(lags, lag[T]{l.handler, pending})
+		}
+	}
+	p.waiting, p.lastSize, p.mixed = nil, len(p.waiting), false
+	return lags
+}
+
+// addLocked queues the events of a batch that are meant for the listener.
+func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) (lag int) {
+	if !mixed {
+		return l.push(batch, len(batch))
+	}
+	// Push the runs between the events that are not for this listener. The mark travels with the events and is not counted.
+	begin, count := 0, 0
+	for i := range batch {
+		switch n := &batch[i]; {
+		case n.Sync && !l.due:
+			lag = max(lag, l.push(batch[begin:i], count))
+			begin, count = i+1, 0
+		case n.Kind != informer.EventSynced:
+			count++
+		}
+	}
+	return max(lag, l.push(batch[begin:], count))
+}
+
+func (l *listener[T]) push(events []informer.Notification[T], count int) (lag int) {
+	if len(events) == 0 {
+		return 0
+	}
+	l.handler.Adding(count)
+	return l.handler.Added(l.queue.add(events))
+}
+
+// ShouldResync marks the listeners whose resync is due.
+func (p *processor[T]) ShouldResync(now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flushLocked() // what waits is for those that were due
+	for _, l := range p.listeners {
+		l.due = l.handler.ShouldResync(now)
+	}
+	return p.dueLocked()
+}
+
+func (p *processor[T]) dueLocked() (count int) {
+	for _, l := range p.listeners {
+		if l.due {
+			count++
+		}
+	}
+	return count
+}
+
+// Run starts the listeners, waits for the end of ctx, and then for the end of the listeners.
+func (p *processor[T]) Run(ctx context.Context) {
+	p.mu.Lock()
+	p.started = true
+	for _, l := range p.listeners {
+		p.goroutines.Go(l.run)
+	}
+	p.mu.Unlock()
+
+	<-ctx.Done()
+	p.mu.Lock()
+	listeners := p.listeners
+	p.listeners = nil
+	p.mu.Unlock()
+	for _, l := range listeners {
+		l.finish()
+	}
+	p.goroutines.Wait()
+}
+
+// run is the goroutine of a listener.
+func (l *listener[T]) run() {
+	defer l.queue.stop() // a handler that leaves by runtime.Goexit: nothing more is kept for it
+	l.handler.Run(func() { l.queue.run(l.handler) })
+}
+
+// finish lets the handler work off what waits, or drops it if the handler was stopped.
+func (l *listener[T]) finish() {
+	if l.handler.Stopped() {
+		l.queue.stop()
+	} else {
+		l.queue.finish()
+	}
+}

@@ -1,0 +1,185 @@
+package fast_test
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/informer"
+	"orrery/informer/fast"
+	"orrery/informer/informertest"
+	"orrery/restclient/api"
+)
+
+// told is a handler that writes down the names of what it is told.
+type told struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (h *told) note(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.names = append(h.names, what)
+}
+
+func (h *told) OnAdd(obj *api.Namespace, _ bool)                  { h.note("+" + obj.Name) }
+func (h *told) OnUpdate(_, obj *api.Namespace)                    { h.note("=" + obj.Name) }
+func (h *told) OnDelete(d informer.DeletedObject[*api.Namespace]) { h.note("-" + d.Key) }
+func (h *told) got() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.names
+}
+
+// held is the fast processor, which the test flushes when it wants, and not the informer.
+type held struct {
+	informer.Processor[*api.Namespace]
+}
+
+func (h held) flush() { h.Processor.(interface{ Flush() }).Flush() }
+
+// inBubble runs a test with an informer whose processor is held.
+func inBubble(t *testing.T, test func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := held{fast.NewProcessor[*api.Namespace]()}
+		source := informertest.NewNamespaceSource()
+		inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
+			Gears: informer.Gears[*api.Namespace]{NewProcessor: func() informer.Processor[*api.Namespace] { return p }},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = inf.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		synctest.Wait()
+		test(t, source, inf, p)
+	})
+}
+
+// TestEachListenerGetsItsShare changes objects, flushes, and lets listeners join and leave at random moments between the
+// change of the store and the flush, and compares what each is told with what happened while it was there.
+func TestEachListenerGetsItsShare(t *testing.T) {
+	type member struct {
+		handler      told
+		registration *informer.Registration
+		want         []string
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		script := rapid.SliceOfN(rapid.SampledFrom([]string{"change", "change", "change", "flush", "join", "drain"}), 1, 60).Draw(rt, "script")
+		synctest.Test(t, func(t *testing.T) {
+			p := held{fast.NewProcessor[*api.Namespace]()}
+			source := informertest.NewNamespaceSource()
+			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
+				Gears: informer.Gears[*api.Namespace]{NewProcessor: func() informer.Processor[*api.Namespace] { return p }},
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() { _ = inf.Run(ctx) }()
+			var members, left []*member
+			var names []string
+			for i, what := range script {
+				switch what {
+				case "change":
+					name := strconv.Itoa(i)
+					source.Add(informertest.Namespace(name))
+					names = append(names, "+"+name)
+					for _, m := range members {
+						m.want = append(m.want, "+"+name)
+					}
+				case "flush":
+					p.flush()
+				case "join":
+					m := &member{want: append([]string(nil), names...)}
+					var err error
+					m.registration, err = inf.AddEventHandler(&m.handler)
+					require.NoError(t, err)
+					members = append(members, m)
+				case "drain":
+					if len(members) > 0 {
+						require.NoError(t, inf.ShutDownEventHandlerWithDrain(ctx, members[0].registration))
+						left, members = append(left, members[0]), members[1:]
+					}
+				}
+				synctest.Wait()
+			}
+			p.flush()
+			synctest.Wait()
+			for _, m := range append(left, members...) {
+				assert.ElementsMatch(t, m.want, m.handler.got())
+			}
+		})
+	})
+}
+
+// TestJoinBetweenChangeAndFlush: the content that the new listener is told contains what waits for a flush.
+func TestJoinBetweenChangeAndFlush(t *testing.T) {
+	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+		var first, second told
+		_, err := inf.AddEventHandler(&first)
+		require.NoError(t, err)
+		source.Add(informertest.Namespace("a"))
+		synctest.Wait()
+		assert.Empty(t, first.got(), "it waits for a flush")
+		_, err = inf.AddEventHandler(&second)
+		require.NoError(t, err)
+		source.Add(informertest.Namespace("b"))
+		synctest.Wait()
+		p.flush()
+		synctest.Wait()
+		assert.Equal(t, []string{"+a", "+b"}, first.got())
+		assert.Equal(t, []string{"+a", "+b"}, second.got())
+	})
+}
+
+// TestDrainDeliversWhatWaitsForAFlush, once.
+func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
+	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+		var leaves, stays told
+		r, err := inf.AddEventHandler(&leaves)
+		require.NoError(t, err)
+		_, err = inf.AddEventHandler(&stays)
+		require.NoError(t, err)
+		source.Add(informertest.Namespace("a"))
+		synctest.Wait()
+		require.NoError(t, inf.ShutDownEventHandlerWithDrain(t.Context(), r))
+		source.Add(informertest.Namespace("b"))
+		synctest.Wait()
+		p.flush()
+		synctest.Wait()
+		assert.Equal(t, []string{"+a"}, leaves.got())
+		assert.Equal(t, []string{"+a", "+b"}, stays.got())
+	})
+}
+
+// TestNothingIsKeptForAHandlerThatLeft by runtime.Goexit: nobody would ever take it.
+func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+		r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { runtime.Goexit() }})
+		require.NoError(t, err)
+		source.Add(informertest.Namespace("a"))
+		synctest.Wait()
+		p.flush()
+		<-r.Ended()
+		var collected atomic.Bool
+		func() {
+			obj := informertest.Namespace("b")
+			runtime.AddCleanup(obj, func(struct{}) { collected.Store(true) }, struct{}{})
+			p.Distribute(informer.Notification[*api.Namespace]{Kind: informer.EventAdd, Key: "b", New: obj})
+		}()
+		p.flush()
+		for i := 0; i < 1000 && !collected.Load(); i++ {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		assert.True(t, collected.Load(), "nothing keeps the object")
+	})
+}

@@ -1,0 +1,246 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// HandlerOptions are the options of one handler. The zero value is that of [SharedIndexInformer.AddEventHandler].
+type HandlerOptions struct {
+	// Name is shown by traces and snapshots. Default: the type of the handler.
+	Name string
+	// ResyncPeriod is how often the handler wants to be reminded of every object by an OnUpdate in which nothing
+	// has changed. Zero takes the informer's period, a negative value means never; below one second is raised to
+	// one second. Before the informer starts a short period makes the whole informer look more often; after that
+	// it is raised to the period in which the informer looks. An informer whose own period is zero never
+	// resyncs, whatever its handlers ask for.
+	ResyncPeriod time.Duration
+	// CompactAfter bounds what a handler that is stuck costs: when more events than this wait for it, they are merged
+	// into one for each object, from the state that the handler was told last to the newest one. It skips states
+	// like a handler of a broken watch does; one that has to see every single change must not set it. Zero, the
+	// default and what client-go does, is never. The textbook processor ignores it.
+	CompactAfter int
+	// Coalescing keeps at most one event for each object. What happens to an object while the handler works on it merges
+	// into one event, which comes after the handler has returned. A handler that is stuck costs memory by the number
+	// of objects. It is told of every deletion of an object that it was told of. The textbook processor ignores it.
+	Coalescing bool
+}
+
+// registry is the handlers of an informer, and how often the informer looks whether a resync is due.
+type registry[T any] struct {
+	mu   sync.Mutex // guards what follows
+	list []*RegisteredHandler[T]
+	// draining are handlers that were removed and still work off what waits, as far as they are known to.
+	draining []*RegisteredHandler[T]
+	lastID   uint64
+	started  bool // the check period is fixed
+	closed   bool // no handler can be added
+	// checkPeriod is how often the reflector asks whether a resync is due; 0 is never.
+	checkPeriod time.Duration
+}
+
+// current returns the handlers that have not been removed, in the order of registration.
+func (r *registry[T]) current() []*RegisteredHandler[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.list)
+}
+
+// add lists a handler. It returns false if the informer has stopped.
+func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.lastID++
+	h.registration.info.ID = r.lastID
+	r.scheduleLocked(h)
+	r.list = append(r.list, h)
+	return true
+}
+
+// scheduleLocked fixes when h is due. A period that is shorter than the check period shortens it before the start.
+func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
+	if wish := h.options.ResyncPeriod; wish > 0 {
+		h.resync.requested = max(wish, MinimumResyncPeriod)
+	}
+	if wish := h.resync.requested; wish > 0 && wish < r.checkPeriod && !r.started {
+		r.checkPeriod = wish
+		for _, other := range r.list {
+			other.resync.adapt(wish, time.Now())
+		}
+	}
+	h.resync.adapt(r.checkPeriod, time.Now())
+}
+
+// remove returns the handler of a registration, or nil if it was removed before or the informer has stopped. If drain is
+// false the handler drops what waits.
+func (r *registry[T]) remove(registration *Registration, drain bool) *RegisteredHandler[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.list, func(h *RegisteredHandler[T]) bool { return h.registration == registration })
+	if i < 0 {
+		return nil
+	}
+	h := r.list[i]
+	r.list = slices.Delete(r.list, i, i+1)
+	h.stopped.Store(!drain)
+	r.draining = slices.DeleteFunc(r.draining, func(h *RegisteredHandler[T]) bool { return isClosed(h.registration.ended) })
+	if drain {
+		r.draining = append(r.draining, h)
+	}
+	return h
+}
+
+// start fixes the check period and returns it.
+func (r *registry[T]) start() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = true
+	return r.checkPeriod
+}
+
+// close stops all handlers. None can be added afterwards.
+func (r *registry[T]) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, h := range slices.Concat(r.list, r.draining) {
+		h.stopped.Store(true)
+	}
+	r.list, r.draining = nil, nil
+}
+
+// AddEventHandler registers a handler with the resync period of the informer.
+//
+// A handler may be added at any time. One that is added before Run is told of everything; one that is added later
+// is first told of what the store holds, as OnAdd with isInInitialList true, and then of every change after that
+// moment: nothing is missed and nothing comes twice. No event is processed while the content of the store is copied.
+//
+// After the informer has stopped it returns [ErrStopped].
+func (s *SharedIndexInformer[T]) AddEventHandler(h ResourceEventHandler[T]) (*Registration, error) {
+	return s.AddEventHandlerWithOptions(h, HandlerOptions{})
+}
+
+// AddEventHandlerWithResyncPeriod is AddEventHandler with a resync period of the handler's own; zero is never.
+func (s *SharedIndexInformer[T]) AddEventHandlerWithResyncPeriod(h ResourceEventHandler[T], resync time.Duration) (*Registration, error) {
+	if resync == 0 {
+		resync = -1
+	}
+	return s.AddEventHandlerWithOptions(h, HandlerOptions{ResyncPeriod: resync})
+}
+
+// AddEventHandlerWithOptions is AddEventHandler with options.
+func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandler[T], opts HandlerOptions) (*Registration, error) {
+	if h == nil {
+		return nil, ErrNoHandler
+	}
+	if opts.ResyncPeriod == 0 {
+		opts.ResyncPeriod = s.config.ResyncPeriod
+	}
+	if opts.Name == "" {
+		opts.Name = fmt.Sprintf("%T", h)
+	}
+	registration := newRegistration(HandlerInfo{Informer: s.config.Name, Handler: opts.Name}, s)
+	initial, ok := s.join(newRegisteredHandler(h, opts, registration, s.config.Trace))
+	if !ok {
+		return nil, ErrStopped
+	}
+	if t := s.config.Trace; t.HandlerAdded != nil {
+		t.HandlerAdded(registration.info, initial)
+	}
+	return registration, nil
+}
+
+// join adds a handler to the processor together with what the store holds, and returns how many objects that is.
+func (s *SharedIndexInformer[T]) join(h *RegisteredHandler[T]) (initial int, ok bool) {
+	s.blockDeltas.Lock()
+	defer s.blockDeltas.Unlock()
+	if !s.handlers.add(h) {
+		return 0, false
+	}
+	content := s.contentLocked()
+	initial = len(content)
+	h.added.Store(uint64(initial))
+	h.peak.Store(uint64(initial))
+	if s.HasSynced() {
+		content = append(content, Notification[T]{Kind: EventSynced})
+	}
+	s.processor.AddListener(h, content)
+	return initial, true
+}
+
+// contentLocked returns the content of the store as a handler is told of it. blockDeltas is held.
+func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
+	keys := s.indexer.ListKeys()
+	content := make([]Notification[T], 0, len(keys)+1)
+	for _, key := range keys {
+		if obj, exists := s.indexer.GetByKey(key); exists {
+			content = append(content, Notification[T]{Kind: EventAdd, Initial: true, Key: key, New: obj})
+		}
+	}
+	return content
+}
+
+// RemoveEventHandler removes a handler and does not wait: a callback that is going on goes on, no other begins.
+// Events that wait for the handler are dropped; whoever needs them uses ShutDownEventHandlerWithDrain.
+//
+// Removing a handler again does nothing. A registration of another informer gives [ErrForeignRegistration].
+func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
+	_, err := s.leave(r, false)
+	return err
+}
+
+// ShutDownEventHandler is RemoveEventHandler that returns when the last callback has: from then on what the
+// handler uses may be torn down. If ctx ends before, it returns the error of ctx and the handler is removed all
+// the same.
+//
+// Called from a callback of the handler itself it cannot wait. It removes the handler and returns
+// [ErrInsideHandler].
+func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
+	if _, err := s.leave(r, false); err != nil {
+		return err
+	}
+	return r.waitEnded(ctx)
+}
+
+// ShutDownEventHandlerWithDrain is ShutDownEventHandler that lets the handler work off what was distributed before
+// the call. If ctx ends before that is done, the rest is dropped and the error of ctx returned.
+//
+// Called from a callback of the handler itself it returns [ErrInsideHandler] and the rest is still delivered. An
+// informer that stops meanwhile drops the rest, which is no error.
+func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
+	h, err := s.leave(r, true)
+	if err != nil {
+		return err
+	}
+	err = r.waitEnded(ctx)
+	if h != nil && ctx.Err() != nil {
+		h.stopped.Store(true)
+	}
+	return err
+}
+
+// leave removes a handler. A nil handler means that there was nothing left to remove.
+func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*RegisteredHandler[T], error) {
+	if r == nil || r.owner != any(s) {
+		return nil, ErrForeignRegistration
+	}
+	h := s.handlers.remove(r, drain)
+	if h == nil {
+		return nil, nil
+	}
+	if s.config.Trace.HandlerRemoved != nil {
+		s.config.Trace.HandlerRemoved(r.info)
+	}
+	if drain { // a change that is in the store by now has been distributed when the lock is free
+		s.blockDeltas.Lock()
+		s.blockDeltas.Unlock() //nolint:staticcheck // the empty section is a barrier
+	}
+	s.processor.RemoveListener(h)
+	return h, nil
+}
