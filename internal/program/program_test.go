@@ -80,7 +80,7 @@ func TestHelpIsPrinted(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	want := "program " + program.Version + " ("
+	want := "program version " + program.Version + " ("
 	for _, args := range [][]string{{"--version"}, {"version"}} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
 		assert.Zero(t, code, stderr)

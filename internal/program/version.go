@@ -60,8 +60,8 @@ func newVersionInfo(info *debug.BuildInfo) VersionInfo {
 	return v
 }
 
-// line is what people read.
-func (v VersionInfo) line(program string) string {
+// String is what people read: "v1.2.3 (commit 0123456789ab, go1.26.8, linux/amd64)".
+func (v VersionInfo) String() string {
 	details := []string{v.Go, v.Platform}
 	if v.Commit != "" {
 		commit := "commit " + v.Commit[:min(len(v.Commit), 12)]
@@ -70,7 +70,7 @@ func (v VersionInfo) line(program string) string {
 		}
 		details = append([]string{commit}, details...)
 	}
-	return fmt.Sprintf("%s %s (%s)", program, v.Version, strings.Join(details, ", "))
+	return fmt.Sprintf("%s (%s)", v.Version, strings.Join(details, ", "))
 }
 
 // NewVersionCommand returns the command that prints the version.
@@ -92,7 +92,7 @@ version of Go and the platform. It talks to no cluster.`,
 			if output.String() == "json" {
 				return json.NewEncoder(command.OutOrStdout()).Encode(info)
 			}
-			_, err := fmt.Fprintln(command.OutOrStdout(), info.line(command.Root().Name()))
+			_, err := fmt.Fprintln(command.OutOrStdout(), command.Root().Name(), "version", info)
 			return err
 		},
 	}
