@@ -18,15 +18,16 @@ import (
 // are somebody else's code that is trusted with the rights of a controller: one more has to be worth it. "lab:" marks what only the
 // laboratory needs, "tests:" what only tests need.
 var directDependencies = map[string]string{
-	"github.com/cenkalti/backoff/v4": "back-off with jitter in the reflector",
-	"github.com/gorilla/websocket":   "watches over websocket",
-	"github.com/rs/zerolog":          "log lines",
-	"github.com/spf13/cobra":         "the command line, its help and its completion",
-	"github.com/spf13/pflag":         "flags; cobra's own",
-	"github.com/tidwall/btree":       "lab: the ordered store of the API server in memory",
-	"go.yaml.in/yaml/v3":             "kubeconfig files, and the manifests that orrery rbac prints",
-	"golang.org/x/term":              "the size of a terminal",
-	"google.golang.org/protobuf":     "the wire format of lists and watches (protowire alone)",
+	"github.com/cenkalti/backoff/v4":          "back-off with jitter in the reflector",
+	"github.com/gorilla/websocket":            "watches over websocket",
+	"github.com/rs/zerolog":                   "log lines",
+	"github.com/spf13/cobra":                  "the command line, its help and its completion",
+	"github.com/spf13/pflag":                  "flags; cobra's own",
+	"github.com/HdrHistogram/hdrhistogram-go": "lab: percentiles of benchmarks",
+	"github.com/tidwall/btree":                "lab: the ordered store of the API server in memory",
+	"go.yaml.in/yaml/v3":                      "kubeconfig files, and the manifests that orrery rbac prints",
+	"golang.org/x/term":                       "the size of a terminal",
+	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",
 	"github.com/cockroachdb/datadriven":   "tests: scenario files",
