@@ -144,6 +144,18 @@ func TestServeWithoutProtection(t *testing.T) {
 	require.NoError(t, err)
 	response.Body.Close()
 	assert.Equal(t, 200, response.StatusCode)
+
+	// A page whose name leads to this machine is not the user. Without credentials nothing else tells them apart.
+	request, err := http.NewRequest("DELETE", url[1]+"/default", nil)
+	require.NoError(t, err)
+	request.Host = "evil.example"
+	response, err = http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	refusal, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	response.Body.Close()
+	assert.Equal(t, 403, response.StatusCode)
+	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n", string(refusal))
 	http.DefaultClient.CloseIdleConnections()
 	s.stop()
 	require.NoError(t, <-s.ended)
