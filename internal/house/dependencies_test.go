@@ -21,6 +21,7 @@ var directDependencies = map[string]string{
 	"github.com/cenkalti/backoff/v4":          "back-off with jitter in the reflector",
 	"github.com/gorilla/websocket":            "watches over websocket",
 	"github.com/rs/zerolog":                   "log lines",
+	"github.com/schollz/progressbar/v3":       "lab: the bar that shows how far a benchmark is",
 	"github.com/spf13/cobra":                  "the command line, its help and its completion",
 	"github.com/spf13/pflag":                  "flags; cobra's own",
 	"github.com/HdrHistogram/hdrhistogram-go": "lab: percentiles of benchmarks",

@@ -113,7 +113,7 @@ func (s *session) nameValue(run job, result *bench.Result) {
 func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	if !s.options.quiet {
-		defer progress.Start(s.stderr, meter, progress.Config{}).Stop()
+		defer progress.Start(s.stderr, meter).Stop()
 	}
 	return run.do(ctx, meter)
 }
