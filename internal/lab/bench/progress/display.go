@@ -99,7 +99,7 @@ func (d *Display) draw() {
 	part, known := phase.Part(now)
 	if d.bar == nil || !d.began.Equal(phase.Started) {
 		d.eraseLocked()
-		d.bar, d.began = newBar(d.out, known), phase.Started
+		d.bar, d.began = newBar(d.out, known, shorten(Describe(phase, now), d.room())), phase.Started
 	}
 	if known {
 		_ = d.bar.Set(min(int(part*steps), steps-1)) // the library takes the last step for the end
@@ -111,13 +111,14 @@ func (d *Display) draw() {
 const steps = 1000
 
 // newBar returns a bar, or a spinner if nobody knows how long the phase is.
-func newBar(out io.Writer, known bool) *progressbar.ProgressBar {
+func newBar(out io.Writer, known bool, description string) *progressbar.ProgressBar {
 	total := int64(-1)
 	if known {
 		total = steps
 	}
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetDescription(description),
 		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionShowDescriptionAtLineEnd(), // the bar does not jump when a number gets a digit more
 		progressbar.OptionUseANSICodes(true),
