@@ -24,18 +24,28 @@ func newRunCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Run the controllers against a cluster",
 		Long: `Runs the namespace controller against a cluster, in place of
-kube-controller-manager's own: it empties namespaces that are being deleted and
-lets them go.
+kube-controller-manager's own: it deletes the content of namespaces that are
+being deleted, and then lets them go.
 
 It finds the cluster as kubectl does. Several replicas may run: one works, the
 others stand by with warm caches. It refuses to start beside another namespace
-controller that works. It finds out by looking at kube-controller-manager or, if
-it may create namespaces, by deleting one of its own: for some seconds it waits
-whether somebody takes it down.
+controller that works (docs/running.md says how it finds out).
 
-The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits, a
-second one exits at once. Where kube-controller-manager has a flag of the same
-name, meaning and default are the same.`,
+The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
+second one exits at once. A flag that kube-controller-manager has as well has
+the same meaning and default.
+
+Exit codes:
+  0    Ctrl-C or SIGTERM ended it, and what was in hand is finished
+  1    it could not start, or lost the Lease; the last line says why
+  130  a second Ctrl-C ended it at once
+
+Environment and files:
+  KUBECONFIG             kubeconfig files to merge, instead of ~/.kube/config
+  HTTPS_PROXY, NO_PROXY  the proxy to the API server, and what needs none
+  GOMEMLIMIT             a soft limit for memory, such as 200MiB
+  NO_COLOR               if it is set, the log has no colours
+  In a pod without a kubeconfig, the pod's service account is used.`,
 		Example: `  # the cluster that kubectl talks to
   orrery run
 
