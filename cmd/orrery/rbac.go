@@ -77,13 +77,13 @@ const (
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
-	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "who gets the rights, as `namespace/name`")
+	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "for a run with --dry-run: what only reads")
-	flags.BoolVar(&o.elect, "leader-elect", true, "with the rights to the Lease of the leader")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
+	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
-	flags.BoolVar(&o.events, "events", true, "with the right to record Events")
+	flags.BoolVar(&o.events, "events", true, "include the right to record Events")
 }
 
 // config are the rights that the flags ask for.

@@ -37,21 +37,21 @@ type serveOptions struct {
 
 func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` to listen on; port 0 is a free one")
-	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable for its owner alone; default: a temporary one that goes with the server")
-	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is on from the beginning; may be given more than once")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable only by its owner; default: a temporary file, removed at the end")
+	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is active from the start (see: lab help faults); may be repeated")
 
-	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "speak plain HTTP and take everybody for the administrator; loopback only")
-	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "tell requests without credentials that they are forbidden (403) and not unknown (401), as most clusters do")
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "serve plain HTTP and treat every request as the administrator's; loopback only")
+	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "answer requests without credentials with 403 instead of 401, as most clusters do")
 	flags.StringVar(&o.tokenFile, "token-auth-file", "", "a CSV `file` of further bearer tokens: token,user,uid,\"group1,group2\"")
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "a PEM `file`: client certificates signed by one of these authorities are accepted, too")
 
-	flags.IntVar(&o.history, "history", 0, "how many events of each resource are kept for watches to resume from; 0: 10000")
-	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes the built-in kubelet plays; 0: pods are left alone")
+	flags.IntVar(&o.history, "history", 0, "how many events of each resource are kept for watches that resume; 0: 10000")
+	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes the built-in kubelet simulates; 0: pods stay Pending")
 	flags.BoolVar(&o.collector, "garbage-collector", true, "delete objects whose owners are gone")
 
-	flags.DurationVar(&o.shutdownTimeout, "shutdown-timeout", defaultShutdown, "how long the first Ctrl-C waits for requests that are under way")
+	flags.DurationVar(&o.shutdownTimeout, "shutdown-timeout", defaultShutdown, "how long the first Ctrl-C waits for requests in progress")
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
-	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 each request when it has been answered, 2 also when it begins")
+	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 each answered request, 2 also the beginning of each request")
 }
 
 // check finds values that no server could work with, or nobody should want.

@@ -30,10 +30,10 @@ type demoOptions struct {
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "how many objects the namespace is filled with")
-	flags.BoolVar(&o.keep, "keep", false, "leave server and controller running after the scene, for kubectl")
-	flags.BoolVar(&o.plain, "plain", false, "write plain lines on a terminal, too")
+	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
+	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` for the server to listen on; port 0 is a free one")
-	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep; default: a temporary one that goes with the server")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep; default: a temporary file, removed at the end")
 }
 
 // The numbers of objects that make sense: one of each type, and what a laptop fills in a moment.
