@@ -15,7 +15,7 @@ COPY . .
 # The builder knows for which platform, and only says so where there is no default.
 ARG TARGETOS TARGETARCH
 ARG VERSION=unknown
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$VERSION" -o /out/orrery ./cmd/orrery
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X orrery/internal/program.Version=$VERSION" -o /out/orrery ./cmd/orrery
 
 # Nothing else is needed: in a cluster the authority that signs the API server comes with the service account, the program is static, and
 # it writes no file.

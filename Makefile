@@ -5,20 +5,20 @@ PKG       ?= ./...
 GEARS     = wait queue deltafifo indexer informer nsctl
 FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS   = -X main.version=$(VERSION)
+LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
 .PHONY: help build demo try test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
 
-# Without libc: the one file runs in any container and on any distribution, and takes less memory.
-build: ## build bin/orrery
-	@echo "==> building bin/orrery"
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/orrery ./cmd/orrery
+# Without libc: each file runs in any container and on any distribution, and takes less memory.
+build: ## build bin/orrery, the controller, and bin/lab, the laboratory
+	@echo "==> building bin/orrery and bin/lab"
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/orrery ./cmd/lab
 
 demo: build ## watch a namespace being deleted, gear by gear, on nothing but this machine (SCENE=name for another scene)
-	@bin/orrery demo $(if $(SCENE),--scene $(SCENE))
+	@bin/lab demo $(if $(SCENE),--scene $(SCENE))
 
 try: build ## start a real control plane, run the controller on it and delete a namespace
 	@echo "==> building the control plane (minutes the first time) and deleting a namespace on it"

@@ -9,6 +9,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -32,7 +33,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	config.Burst = options.burst * namespaceBurstFactor
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
-	config.UserAgent = "orrery/" + version
+	config.UserAgent = "orrery/" + program.Version
 	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))
 	if options.electing() {
@@ -120,4 +121,27 @@ func mayWatch(ctx context.Context, client *restclient.Client) error {
 		watch.Stop()
 	}
 	return nil
+}
+
+// hidden are credentials whose secrets the log learns, so that it never shows them: not even where a server has put them
+// into an answer that looks harmless.
+type hidden struct {
+	restclient.Credentials
+	logger *logs.Logger
+}
+
+// hideFrom makes credentials hidden; none stay none.
+func hideFrom(logger *logs.Logger, credentials restclient.Credentials) restclient.Credentials {
+	if credentials == nil {
+		return nil
+	}
+	return hidden{Credentials: credentials, logger: logger}
+}
+
+func (h hidden) Apply(request *http.Request) error {
+	err := h.Credentials.Apply(request)
+	for _, secret := range restclient.SecretsOf(request) {
+		h.logger.Hide(secret)
+	}
+	return err
 }

@@ -29,11 +29,11 @@ type electionOptions struct {
 }
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.elect, "leader-elect", true, "work only while holding a Lease, so that of several replicas one works and the others stand by")
-	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long those who stand by leave a leader alone that does not renew its Lease")
-	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader that cannot renew its Lease goes on; less than the lease duration")
-	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often the others try to get it")
-	flags.StringVar(&o.lock, "leader-elect-resource-lock", leasesLock, "the type of object that is the lock; there is: leases")
+	flags.BoolVar(&o.elect, "leader-elect", true, "work only while holding a Lease, so that one of several replicas works and the others stand by")
+	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits after the last renewal before it takes over the Lease")
+	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its Lease before it stops working; less than the lease duration")
+	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often a standby tries to take it over")
+	flags.StringVar(&o.lock, "leader-elect-resource-lock", leasesLock, "the type of the lock object; the only one is leases")
 	flags.StringVar(&o.name, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
 	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 }

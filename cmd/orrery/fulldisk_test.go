@@ -43,11 +43,3 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 		}
 	}
 }
-
-// The program ends, with its exit code, also when the sentence that it ends with cannot be written.
-func TestTheLastSentenceDoesNotKeepTheProgramFromEnding(t *testing.T) {
-	blocked := blockedWriter{make(chan struct{})}
-	defer close(blocked.forever)
-	t.Setenv("KUBECONFIG", "")
-	assert.Equal(t, 1, realMain([]string{"run", "--kubeconfig", "/does/not/exist"}, io.Discard, blocked))
-}

@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"runtime"
+	"sync"
 	"time"
 
 	"orrery/informer"
@@ -10,6 +13,7 @@ import (
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
+	"orrery/wait"
 )
 
 // process is what the parts of one run share once it is connected.
@@ -111,3 +115,54 @@ func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepare
 // lastMoment is how long a process may take to end that has lost its leadership, whatever holds it up: nothing that it does
 // counts any more, and whoever watches over it is to start it again.
 const lastMoment = 5 * time.Second
+
+// lastResort ends the program if it has not ended by itself in time. The zero value with an exit is ready.
+type lastResort struct {
+	// exit does not return in a program. It is told why the end had to come.
+	exit func(why error)
+
+	mu    sync.Mutex // guards what follows
+	timer *time.Timer
+	over  bool
+}
+
+// within gives the program that long. Only the first call counts.
+func (l *lastResort) within(limit time.Duration, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over && l.timer == nil {
+		l.timer = time.AfterFunc(limit, func() { l.exit(why) })
+	}
+}
+
+// disarm is called when the program is about to end by itself.
+func (l *lastResort) disarm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+// survivePanics keeps a fault to where it happens: a handler of events or a loop that panics is told of, with its stack, and
+// goes on with what comes next. Otherwise one object that nobody thought of would end the work for all others, again after
+// each restart. A pass over a namespace that panics has failed, see nsctl.PanicError; that needs no switch.
+func survivePanics(logger *logs.Logger) (restore func()) {
+	crash := wait.ReallyCrash.Swap(false)
+	former := wait.PanicHandlers.Replace(func(_ context.Context, p *wait.Panic) {
+		logger.Error().Str("panic", nameOfPanic(p.Value)).Bytes("stack", p.Stack).Msg("fault in this program, going on with what comes next")
+	})
+	return func() {
+		former()
+		wait.ReallyCrash.Store(crash)
+	}
+}
+
+// nameOfPanic is what the Go runtime says of a fault, or the type of anything else, which may be an object.
+func nameOfPanic(value any) string {
+	if err, ok := value.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", value)
+}

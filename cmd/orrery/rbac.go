@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/internal/program"
 	"orrery/internal/rbac"
 )
 
@@ -16,7 +17,7 @@ type rbacOptions struct {
 	name           string
 	serviceAccount string
 	user           string
-	output         choiceFlag
+	output         program.Choice
 
 	dryRun         bool
 	elect          bool
@@ -30,9 +31,10 @@ func newRBACCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "rbac",
 		Short: "Print the least rights with which run works",
-		Long: `Prints the roles with the least rights with which "orrery run" works, and the bindings that
-give them to a service account or to a user. Each rule has its reason beside it. Nothing
-is sent to a cluster: the output is for "kubectl apply -f -".
+		Long: `Prints the roles with the least rights with which "orrery run" works, and the
+bindings that give them to a service account or to a user. Each rule has its
+reason beside it. Nothing is sent to a cluster: the output is for "kubectl apply
+-f -".
 
 Flags that "orrery run" has as well mean the same: give the same values to both.`,
 		Example: `  # what deploy/rbac.yaml has
@@ -46,14 +48,14 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 
   # as one JSON document
   orrery rbac -o json`,
-		Args: noArguments,
+		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := options.config()
 			if flags := command.Flags(); flags.Changed("user") && flags.Changed("service-account") {
 				err = errors.New("give one of --user and --service-account")
 			}
 			if err != nil {
-				return usageError{command: command.CommandPath(), err: err}
+				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			if options.output.String() == outputJSON {
 				return rbac.WriteJSON(command.OutOrStdout(), rbac.Manifests(config))
@@ -62,23 +64,26 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 		},
 	}
 	options.addTo(command.Flags())
-	completeChoices(command)
-	command.Flags().SortFlags = false
+	program.CompleteChoices(command)
 	return command
 }
 
-const outputYAML = "yaml"
+// The forms of the output.
+const (
+	outputYAML = "yaml"
+	outputJSON = "json"
+)
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
-	choiceVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
+	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
-	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "who gets the rights, as `namespace/name`")
+	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "for a run with --dry-run: what only reads")
-	flags.BoolVar(&o.elect, "leader-elect", true, "with the rights to the Lease of the leader")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
+	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
-	flags.BoolVar(&o.events, "events", true, "with the right to record Events")
+	flags.BoolVar(&o.events, "events", true, "include the right to record Events")
 }
 
 // config are the rights that the flags ask for.

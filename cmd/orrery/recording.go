@@ -14,13 +14,13 @@ import (
 	"orrery/restclient/api"
 )
 
-// recordingOptions are the flags that say what is noted in the cluster.
+// recordingOptions are the flags that say what is recorded in the cluster.
 type recordingOptions struct {
 	events bool
 }
 
 func (o *recordingOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.events, "events", true, "record the outcome of deletions as Events in the namespace default; without the right to do so they are silently left out")
+	flags.BoolVar(&o.events, "events", true, "record the outcome of deletions as Events in the namespace default; without permission to create Events, none are recorded")
 }
 
 // recording tells the cluster, by Events, how deletions have ended. A nil one tells nothing.

@@ -5,36 +5,102 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
 )
+
+func newRunCommand() *cobra.Command {
+	options := &runOptions{}
+	command := &cobra.Command{
+		Use:   "run",
+		Short: "Run the controllers against a cluster",
+		Long: `Runs the namespace controller against a cluster, in place of
+kube-controller-manager's own: it deletes the content of namespaces that are
+being deleted, and then lets them go.
+
+It finds the cluster as kubectl does. Several replicas may run: one works, the
+others stand by with warm caches. It refuses to start beside another namespace
+controller that works (docs/running.md says how it finds out).
+
+The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
+second one exits at once. A flag that kube-controller-manager has as well has
+the same meaning and default.
+
+Exit codes:
+  0    Ctrl-C or SIGTERM ended it, and what was in hand is finished
+  1    it could not start, or lost the Lease; the last line says why
+  130  a second Ctrl-C ended it at once
+
+Environment and files:
+  KUBECONFIG             kubeconfig files to merge, instead of ~/.kube/config
+  HTTPS_PROXY, NO_PROXY  the proxy to the API server, and what needs none
+  GOMEMLIMIT             a soft limit for memory, such as 200MiB
+  NO_COLOR               if it is set, the log has no colours
+  In a pod without a kubeconfig, the pod's service account is used.`,
+		Example: `  # the cluster that kubectl talks to
+  orrery run
+
+  # look, decide and say what would be deleted
+  orrery run --dry-run
+
+  # a certain file and context, more workers, and a line for each request
+  orrery run --kubeconfig ./admin.conf --context staging \
+    --concurrent-namespace-syncs 20 -v2
+
+  # alone, with no right to a Lease; nothing is served
+  orrery run --leader-elect=false --metrics-port 0
+
+  # in a pod: metrics and health for others, logs for machines
+  orrery run --bind-address 0.0.0.0 --log-format json
+
+  # watches over websocket
+  orrery run --watch-transport websocket`,
+		Args: program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return run(command.Context(), options, command.ErrOrStderr())
+		},
+	}
+	options.addTo(command.Flags())
+	completeRun(command)
+	return command
+}
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
 func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	selection, err := controllers.ParseSelection(options.controllers,
 		[]string{namespaceControllerName}, map[string]string{namespaceControllerAlias: namespaceControllerName})
 	if err != nil {
-		return usageError{command: "orrery run", err: fmt.Errorf("--controllers: %w", err)}
+		return program.UsageError{Command: "orrery run", Err: fmt.Errorf("--controllers: %w", err)}
 	}
 	if !selection.Selects(namespaceControllerName) {
 		return errNothingToRun
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	outlivePipes()
+	program.OutlivePipes()
 	logger := logs.Start(logs.Config{
-		Writer:    &lostReader{Writer: stderr, lost: stop},
+		Writer:    program.NewLostReader(stderr, stop),
 		Format:    logs.Format(options.logFormat),
 		Verbosity: options.verbosity,
-		Color:     wantsColor(stderr),
+		Color:     program.WantsColor(stderr),
 	})
 	defer logger.Stop()
 	defer survivePanics(logger)()
-	ctx, release := untilSignal(ctx, func() {
+	ctx, release := program.UntilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, what was in hand is left as it is")
-		os.Exit(exitInterrupted)
+		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
 
@@ -77,7 +143,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		lastResort: lastResort{exit: func(why error) {
 			logger.Error().Dur("after_s", lastMoment).Msg("something does not let go, the process is ended as it is")
 			logger.Stop()
-			lastWord(stderr, lastSentence(why))
+			program.LastWord(stderr, "orrery", explain(why))
 			os.Exit(1)
 		}},
 	}
@@ -89,5 +155,38 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	return nil
 }
 
-// exitInterrupted is the exit code when a Ctrl-C has ended something before its end: 128 and the number of the signal, as shells have it.
-const exitInterrupted = 130
+// completeRun lets shells complete the values of flags.
+func completeRun(command *cobra.Command) {
+	program.Complete(command, "controllers", "*\tall", namespaceControllerName+"\tdeletes namespaces", "-"+namespaceControllerName+"\twithout it")
+	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
+	program.Complete(command, "leader-elect-resource-lock", leasesLock)
+	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
+	program.Complete(command, "v", "0", "1", "2", "3")
+	program.CompleteFiles(command, "kubeconfig")
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
+}
+
+// contexts are those of the kubeconfig that the command line names, or else of the files that kubectl reads. A file that
+// cannot be read has none.
+func contexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var files []string
+	if path := command.Flag("kubeconfig").Value.String(); path != "" {
+		files = []string{path}
+	} else if files = filepath.SplitList(os.Getenv("KUBECONFIG")); len(files) == 0 {
+		if home, err := os.UserHomeDir(); err == nil {
+			files = []string{filepath.Join(home, ".kube", "config")}
+		}
+	}
+	var names []string
+	for _, file := range files {
+		config, err := kubeconfig.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for name := range config.Contexts {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+}

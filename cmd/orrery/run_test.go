@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/program"
 	"orrery/restclient/api"
 )
 
@@ -74,6 +75,7 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	root := newRootCommand()
 	root.SetArgs(append([]string{"run", "--leader-elect=false"}, args...))
 	root.SetErr(stderr)
+	program.Prepare(root)
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
 	t.Cleanup(cancel)
@@ -140,27 +142,6 @@ func TestAPipeThatBreaksEndsTheRunInGoodOrder(t *testing.T) {
 	require.NoError(t, reader.Close())
 	assert.NoError(t, <-ended)
 }
-
-func TestLostReaderPassesOtherErrorsOn(t *testing.T) {
-	lost := 0
-	failing := &failingWriter{}
-	w := &lostReader{Writer: failing, lost: func() { lost++ }}
-	failing.err = syscall.ENOSPC
-	_, err := w.Write([]byte("x"))
-	assert.ErrorIs(t, err, syscall.ENOSPC)
-	assert.Zero(t, lost, "a full disk is no reason to stop")
-	failing.err = &os.PathError{Op: "write", Err: syscall.EPIPE}
-	for range 2 {
-		n, err := w.Write([]byte("xyz"))
-		assert.NoError(t, err)
-		assert.Equal(t, 3, n)
-	}
-	assert.Equal(t, 1, lost)
-}
-
-type failingWriter struct{ err error }
-
-func (w *failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // lockedBuffer collects what several goroutines write.
 type lockedBuffer struct {

@@ -179,3 +179,18 @@ func TestEveryPackageHasAnExample(t *testing.T) {
 		assert.True(t, found, "%s has no Example with an output", gear)
 	}
 }
+
+// The laboratory stands next door: what is only for demonstrations, measurements and tests is in internal/lab, and
+// neither the gears nor what is deployed needs it. Tests of any package may use it.
+func TestTheLaboratoryStandsNextDoor(t *testing.T) {
+	const lab = module + "/internal/lab"
+	for _, p := range listPackages(t) {
+		path := strings.TrimPrefix(p.ImportPath, module+"/")
+		if strings.HasPrefix(path, "internal/lab") || path == "cmd/lab" {
+			continue
+		}
+		for _, dependency := range p.Deps {
+			assert.False(t, dependency == lab || strings.HasPrefix(dependency, lab+"/"), "%s depends on %s", path, dependency)
+		}
+	}
+}

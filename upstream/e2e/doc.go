@@ -4,7 +4,7 @@
 //
 // A [Subject] is a namespace controller: this project's ("orrery run") or the original, kube-controller-manager running
 // that one controller. A [Platform] is a kind of server: a genuine control plane, or this project's server in memory
-// ("orrery serve"). [StartCluster] starts a server without any namespace controller and the subject as a process beside
+// ("lab serve"). [StartCluster] starts a server without any namespace controller and the subject as a process beside
 // it, with the rights of the built-in controller and no others. The same test then runs with each subject on each
 // platform, and what they leave behind can be compared.
 //
@@ -46,7 +46,7 @@
 //
 // # Testing
 //
-// The tests need bin/orrery, bin/controlplane and bin/conformance; "make e2e" in the repository's root builds them and
+// The tests need bin/orrery, bin/lab, bin/controlplane and bin/conformance; "make e2e" in the repository's root builds them and
 // runs the tests. One scenario, with the facts that it noted: go test ./e2e -v -run TestPodsGoFirst; one of its four pairings:
 // -run TestPodsGoFirst/in-memory/orrery.
 //

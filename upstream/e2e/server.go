@@ -53,7 +53,7 @@ func Kubernetes() Platform {
 	}
 }
 
-// InMemory is this project's server, "orrery serve", with its own nodes and garbage collector, and kube-controller-manager
+// InMemory is this project's server, "lab serve", with its own nodes and garbage collector, and kube-controller-manager
 // for what fills new namespaces. Of the configuration it knows Controllers, FakeNodes and Log, and it always has a node.
 func InMemory() Platform {
 	return Platform{

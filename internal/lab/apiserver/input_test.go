@@ -187,7 +187,7 @@ func TestSlowBodiesAreCut(t *testing.T) {
 			after time.Duration
 		}{configMaps: {400, time.Minute}, "/api/v1/nothing": {404, 5 * time.Second}, configMaps + "?dryRun=x": {422, 5 * time.Second}} {
 			conn := p.dial()
-			_, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+			_, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 			require.NoError(t, err)
 			begun := time.Now()
 			reader := bufio.NewReader(conn)

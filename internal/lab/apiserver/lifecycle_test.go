@@ -156,7 +156,7 @@ func TestStopBreaksOffWhatDoesNotEnd(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "POST "+configMaps+" HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
+	_, err = io.WriteString(conn, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
 	require.NoError(t, err)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	require.NoError(t, err)

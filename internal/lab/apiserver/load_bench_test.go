@@ -24,7 +24,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// process is `orrery serve` in a process of its own: what it takes of memory is its own, and not that of its clients.
+// process is `lab serve` in a process of its own: what it takes of memory is its own, and not that of its clients.
 type process struct {
 	command *exec.Cmd
 	url     string
@@ -34,8 +34,8 @@ type process struct {
 
 // startProcess builds the program and starts it, without TLS, so that what is measured is the server.
 func startProcess(b *testing.B) *process {
-	binary := filepath.Join(b.TempDir(), "orrery")
-	build := exec.Command("go", "build", "-o", binary, "orrery/cmd/orrery")
+	binary := filepath.Join(b.TempDir(), "lab")
+	build := exec.Command("go", "build", "-o", binary, "orrery/cmd/lab")
 	build.Stderr = os.Stderr
 	require.NoError(b, build.Run())
 	command := exec.Command(binary, "serve", "--insecure-http")
@@ -151,7 +151,7 @@ func (p *process) list(b *testing.B, client *http.Client, limit int) (pages int)
 	return pages
 }
 
-// BenchmarkServe measures `orrery serve` with 100,000 ConfigMaps of 1 KiB: its memory, lists of all of them, and how long it
+// BenchmarkServe measures `lab serve` with 100,000 ConfigMaps of 1 KiB: its memory, lists of all of them, and how long it
 // takes 200 watchers to be told of a write. Once is enough: -benchtime 1x.
 func BenchmarkServe(b *testing.B) {
 	for range b.N {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"orrery/internal/hostcheck"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
@@ -53,7 +54,8 @@ type Server struct {
 }
 
 // Start listens on [Config.Listen] and serves connections until [Server.Stop]. The context bounds only the start. An address
-// that is in use is a *[net.OpError].
+// that is in use is a *[net.OpError]. A server that takes everybody for the administrator refuses requests under another
+// host's name (package hostcheck).
 func (s *Server) Start(ctx context.Context) error {
 	address := s.config.Listen
 	if address == "" {
@@ -71,6 +73,9 @@ func (s *Server) Start(ctx context.Context) error {
 		return http.ErrServerClosed
 	}
 	s.address = listener.Addr().String()
+	if s.config.Unprotected { // a page in a browser has no credentials either
+		s.http.Handler = hostcheck.Guard(s.handler, append([]string{address}, s.config.Hosts...)...)
+	}
 	s.background.Go(func() { s.Serve(listener) })
 	return nil
 }

@@ -233,7 +233,7 @@ func TestSilentWatches(t *testing.T) {
 func TestSlowWatchersAreCut(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		conn := p.dial()
-		_, err := io.WriteString(conn, "GET "+configMaps+"?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+		_, err := io.WriteString(conn, "GET "+configMaps+"?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		require.NoError(t, err)
 		synctest.Wait()
 		large := strings.Repeat("x", 100<<10)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"orrery/internal/hostcheck"
 )
 
 // Server shows the inside of a process over HTTP. Its methods may be called from any goroutine.
@@ -101,7 +103,7 @@ func (s *Server) handler(config Config) http.Handler {
 		s.pages = append(s.pages, page{path: "/debug/pprof/", about: "profiles, for go tool pprof"})
 	}
 	mux.HandleFunc("/{$}", s.index)
-	return readOnly(mux)
+	return hostcheck.Guard(readOnly(mux), config.Address)
 }
 
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {

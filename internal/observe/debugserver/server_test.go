@@ -316,3 +316,20 @@ func TestStopLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	again.Stop()
 }
+
+// A page in a browser whose name leads to this machine learns nothing.
+func TestAnotherHostsNameIsRefused(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for host, want := range map[string]int{"localhost": 200, "127.0.0.1:8081": 200, "evil.example": 403, "evil.example:8081": 403} {
+		for _, path := range []string{"/", "/debug/orrery", "/readyz"} {
+			request, err := http.NewRequest(http.MethodGet, "http://"+server.Addr()+path, nil)
+			require.NoError(t, err)
+			request.Host = host
+			answer, err := client.Do(request)
+			require.NoError(t, err)
+			answer.Body.Close()
+			assert.Equal(t, want, answer.StatusCode, "%s %s", host, path)
+		}
+	}
+}

@@ -16,7 +16,6 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
@@ -55,7 +54,7 @@ func secretive() []error {
 // adapters calls all methods of a logger that are adapters, and returns those that are sets of hooks. The others have written
 // their lines then.
 func adapters(l *logs.Logger) (hooks []reflect.Value) {
-	ofLines := map[string]bool{"Info": true, "Warn": true, "Error": true, "Stop": true, "Dropped": true, "Hide": true}
+	ofLines := map[string]bool{"Info": true, "Warn": true, "Error": true, "At": true, "Stop": true, "Dropped": true, "Hide": true}
 	logger := reflect.ValueOf(l)
 	for i := range logger.NumMethod() {
 		if ofLines[logger.Type().Method(i).Name] {
@@ -125,8 +124,6 @@ func values(t reflect.Type) []reflect.Value {
 		all = []any{&reflector.StoreError{Err: secretive()[6]}}
 	case reflect.TypeFor[*nsctl.PanicError]():
 		all = []any{&nsctl.PanicError{Value: secretive()[6], Stack: []byte("goroutine 1")}}
-	case reflect.TypeFor[apiserver.RequestInfo]():
-		all = []any{apiserver.RequestInfo{Method: "GET", URI: "/api?token=" + canary, UserAgent: "curl"}}
 	case reflect.TypeFor[[]byte]():
 		all = []any{[]byte("goroutine 1")}
 	}

@@ -156,6 +156,9 @@ func (l *Logger) Warn() *zerolog.Event { return l.zero.Warn() }
 // Error starts a line about something that went wrong for good.
 func (l *Logger) Error() *zerolog.Event { return l.zero.Error() }
 
+// At starts a line that is written from a verbosity on, for what only some programs log.
+func (l *Logger) At(verbosity int) *zerolog.Event { return l.at(verbosity) }
+
 // at starts a line that is written from a verbosity on. The event is nil, and everything done to it nothing,
 // below that.
 func (l *Logger) at(verbosity int) *zerolog.Event {

@@ -1,4 +1,4 @@
-// Package informers holds client-go's shared informers against "orrery serve".
+// Package informers holds client-go's shared informers against "lab serve".
 //
 // # Concept
 //
@@ -11,7 +11,7 @@
 //
 // # Testing
 //
-// The test needs bin/orrery; "make e2e" in the repository's root builds it. Writers throw dice: a test that fails prints the
+// The test needs bin/lab; "make e2e" in the repository's root builds it. Writers throw dice: a test that fails prints the
 // seed, and ORRERY_SEED repeats its choices (not their timing).
 //
 // Next: package e2e, which runs namespace controllers on the same server.

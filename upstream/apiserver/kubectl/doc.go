@@ -10,7 +10,7 @@
 //	go test ./apiserver/kubectl -update
 //
 // Then each is played with each kubectl of this machine (the one that "make -C upstream kubectl" builds, and the one in
-// PATH, such as Debian's) on "orrery serve", and with the first of them on a genuine control plane again.
+// PATH, such as Debian's) on "lab serve", and with the first of them on a genuine control plane again.
 //
 // # Guarantees
 //
@@ -27,7 +27,7 @@
 //
 // # Testing
 //
-// The package has nothing but tests. They need bin/orrery, bin/controlplane and bin/kubectl: "make e2e" builds them.
+// The package has nothing but tests. They need bin/lab, bin/controlplane and bin/kubectl: "make e2e" builds them.
 //
 // Next: package upstream/e2e
 package kubectl

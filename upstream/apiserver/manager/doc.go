@@ -1,4 +1,4 @@
-// Package manager runs the genuine kube-controller-manager on "orrery serve".
+// Package manager runs the genuine kube-controller-manager on "lab serve".
 //
 // # Concept
 //
@@ -11,7 +11,7 @@
 //
 // # Testing
 //
-// The tests need bin/orrery and bin/controlplane; "make e2e" in the repository's root builds them.
+// The tests need bin/lab and bin/controlplane; "make e2e" in the repository's root builds them.
 //
 // Next: package e2e
 package manager

@@ -13,11 +13,11 @@ func NamespaceControllers() []string {
 	return []string{"serviceaccount-controller", "root-ca-certificate-publisher-controller"}
 }
 
-// Config says what to run. The zero value is the server alone, as "orrery serve" starts it.
+// Config says what to run. The zero value is the server alone, as "lab serve" starts it.
 type Config struct {
-	// Binary is the program orrery. Default: bin/orrery in the working directory or the nearest directory above it.
+	// Binary is the program lab. Default: bin/lab in the working directory or the nearest directory above it.
 	Binary string
-	// Args are added to the arguments of "orrery serve".
+	// Args are added to the arguments of "lab serve".
 	Args []string
 	// Controllers are those that kube-controller-manager is to run on the server, as the administrator. Default: it is
 	// not started.
@@ -34,7 +34,7 @@ func (c Config) complete() (Config, error) {
 	}
 	var err error
 	if c.Binary == "" {
-		if c.Binary, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
+		if c.Binary, err = controlplane.FindUp(filepath.Join("bin", "lab")); err != nil {
 			return c, err
 		}
 	}

@@ -1,4 +1,4 @@
-// Package served runs "orrery serve", the API server in memory, as a process of its own, with as much of the genuine
+// Package served runs "lab serve", the API server in memory, as a process of its own, with as much of the genuine
 // kube-controller-manager beside it as a test wants.
 //
 // # Concept
@@ -22,7 +22,7 @@
 //
 // # Testing
 //
-// The tests need bin/orrery and bin/controlplane; "make e2e" in the repository's root builds them.
+// The tests need bin/lab and bin/controlplane; "make e2e" in the repository's root builds them.
 //
 // Next: package e2e, which runs the same scenarios on this server and on the genuine one.
 package served

@@ -19,7 +19,7 @@ type Fault struct {
 	Hits int    `json:"hits"`
 }
 
-// Add switches a fault on, described as in "orrery serve --fault", and returns its id.
+// Add switches a fault on, described as in "lab serve --fault", and returns its id.
 func (s *Server) Add(ctx context.Context, text string) (id string, err error) {
 	var added Fault
 	err = s.do(ctx, http.MethodPost, faultsPath, text, &added)

@@ -19,13 +19,13 @@ import (
 )
 
 // ProgramName is how log files and errors call the server.
-const ProgramName = "orrery-serve"
+const ProgramName = "lab-serve"
 
 // startTimeout bounds each wait for a process to become ready, for callers whose context has no deadline. A process that dies
 // ends the wait at once; this is for one that hangs, and not for a machine that has many others to serve.
 const startTimeout = 10 * time.Minute
 
-// Server is a running "orrery serve" with what was started beside it. Its methods may be called from any goroutine.
+// Server is a running "lab serve" with what was started beside it. Its methods may be called from any goroutine.
 type Server struct {
 	config  Config
 	dir     string       // removed by Stop

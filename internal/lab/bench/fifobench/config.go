@@ -10,7 +10,7 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Config is what "orrery bench fifo" can be told. The zero value is a good start.
+// Config is what "lab bench fifo" can be told. The zero value is a good start.
 type Config struct {
 	// Producers add. An informer has one, its reflector. Default: 1.
 	Producers int

@@ -10,7 +10,7 @@
 //	producer ─┼─> Add ──> queue ──> Pop┘
 //	          └── waits while more than a backlog is on its way
 //
-// [Run] is one run with the flags of "orrery bench fifo": first as fast as it goes, then at a fixed rate, for the
+// [Run] is one run with the flags of "lab bench fifo": first as fast as it goes, then at a fixed rate, for the
 // latency. [Scenarios] are the fixed pieces of work of the comparison.
 //
 // # Guarantees

@@ -43,7 +43,7 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 	}, nil
 }
 
-// runner is one run of "orrery bench fifo".
+// runner is one run of "lab bench fifo".
 type runner[T any] struct {
 	gear  Gear[T]
 	cfg   Config

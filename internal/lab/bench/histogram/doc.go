@@ -1,17 +1,15 @@
 // Package histogram counts durations in buckets whose width grows with the duration, so that a percentile is right to
-// about one percent whether it is nanoseconds or minutes, in 29 KiB.
+// about one percent whether it is nanoseconds or minutes, in 37 KiB.
 //
 // # Concept
 //
-// A duration's highest bit chooses an octave, the seven bits below it one of 128 buckets in the octave. A bucket is then
-// never wider than 1/128 of what it counts.
-//
-//	d = 0b 1 0110101 1011...      octave: position of the 1;  bucket in it: 0110101
+// The counting is HdrHistogram's, with two significant digits. This package gives it durations, a zero value that is ready,
+// the exact shortest and longest duration, and the form that "lab bench -o json" writes.
 //
 // # Guarantees
 //
-// A percentile is never below the true one and at most 1/128 above it. Nothing is lost: durations below zero count as
-// zero, and there is a bucket for every duration that Go knows.
+// A percentile is never below the true one and at most 1/128 above it, up to an hour. Nothing is lost: durations below zero
+// count as zero, and those above an hour as an hour. Min and Max are exact.
 //
 // # Goroutines
 //
@@ -20,8 +18,7 @@
 //
 // # Failure
 //
-// The percentiles of an empty histogram are zero. JSON that is no histogram of this package is refused. A bucket that has
-// counted four billion begins again at zero; who records as many has other worries.
+// The percentiles of an empty histogram are zero.
 //
 // # Testing
 //

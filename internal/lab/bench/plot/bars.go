@@ -1,9 +1,15 @@
 package plot
 
 import (
-	"fmt"
+	"cmp"
+	"image/color"
 	"math"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Bars are horizontal bars in groups: a group for each thing that was measured, in it a bar for each series.
@@ -46,70 +52,160 @@ type Value struct {
 // whisker tells whether the value has one.
 func (v Value) whisker() bool { return v.Low != 0 || v.High != 0 }
 
-// The measures of bars, in pixels.
+// The measures of bars. A row is as high as a bar with the gap below it.
 const (
-	barHeight   = 16.0
-	barGap      = 3.0
-	groupGap    = 18.0
-	mostLabel   = 260.0 // the widest that the names may be
-	labelMargin = 7.0   // between a bar and its label
+	barHeight  = 14
+	rowHeight  = 17
+	groupGap   = 0.8 // rows
+	widestName = 230
 )
 
 // SVG draws the bars.
 func (b Bars) SVG() []byte {
-	c := b.draw()
-	return c.document(b.Title, b.describe())
-}
-
-func (b Bars) draw() *canvas {
-	c := &canvas{}
-	c.heading(b.Title, b.Caption)
-	targetName := ""
-	for _, group := range b.Groups {
-		if group.Target != 0 {
-			targetName = b.Target
-			if targetName == "" {
-				targetName = "target"
-			}
+	s := sheet{title: b.Title, caption: b.Caption, description: b.describe()}
+	if len(b.Series) > 1 {
+		for i, name := range b.Series {
+			s.legend = append(s.legend, legendEntry{name, func(c draw.Canvas, at vg.Point) { fillBox(c, seriesColor(i), at.X-6, at.Y-5, at.X+6, at.Y+5) }})
 		}
 	}
-	c.legend(b.Series,
-		func(x, y float64, series int) { c.rect(x-6, y-6, 12, 12, seriesInk(series), "") },
-		targetName, func(x, y float64) { c.line(x, y-8, x, y+8, 2.5, black, "") })
+	if slices.ContainsFunc(b.Groups, func(g Group) bool { return g.Target != 0 }) {
+		s.legend = append(s.legend, legendEntry{cmp.Or(b.Target, "target"), func(c draw.Canvas, at vg.Point) { c.StrokeLine2(targetLine, at.X, at.Y-7, at.X, at.Y+7) }})
+	}
 	values := b.values()
-	if len(values) == 0 {
-		c.nothing()
-		return c
+	if _, _, _, ok := extent(values); !ok {
+		return sheet{title: b.Title, caption: b.Caption, description: s.description}.svg()
 	}
-
-	names := 0.0
-	for _, group := range b.Groups {
-		names = max(names, widest(wrap(group.Name, labelSize, mostLabel, false), labelSize))
+	s.plot = newPlot()
+	b.Axis.set(&s.plot.X, values, b.From == 0)
+	b.makeRoom(&s.plot.X)
+	rows := &barRows{Bars: b}
+	var names []plot.Tick
+	style := s.plot.Y.Tick.Label
+	style.Color = color.Black
+	for i := len(b.Groups) - 1; i >= 0; i-- { // the first on top
+		group := b.Groups[i]
+		lines := wrap(style, group.Name, widestName)
+		height := max(float64(group.bars()), 0.8*float64(len(lines)))
+		rows.begin = append([]float64{rows.height + groupGap/2 + (height+float64(group.bars()))/2}, rows.begin...)
+		names = append(names, plot.Tick{Value: rows.height + groupGap/2 + height/2, Label: strings.Join(lines, "\n")})
+		rows.height += height + groupGap
 	}
-	r := newRuler(b.Axis, values, b.From == 0, 6)
-	before, behind := b.labelRoom()
-	r.from, r.to = margin+names+12+before, pictureWidth-margin-behind
-	r.thin(tickSize)
-
-	top := c.y
-	bottom := top + groupGap/2
-	for _, group := range b.Groups {
-		bottom += group.height() + groupGap
-	}
-	bottom -= groupGap / 2
-	c.columns(r, top, bottom)
-	c.y = top + groupGap/2
-	for _, group := range b.Groups {
-		b.group(c, r, group, margin+names)
-	}
-	c.y = bottom
-	zero := r.at(b.From)
-	c.line(zero, top, zero, bottom, 1.5, gray, "")
-	c.below(r, b.Axis.Title, bottom)
-	return c
+	s.plot.Y.Min, s.plot.Y.Max = 0, rows.height
+	s.plot.Y.Tick.Marker, s.plot.Y.Tick.Label, s.plot.Y.Tick.Length = plot.ConstantTicks(names), style, 0
+	s.plot.Y.LineStyle.Width = 0
+	s.height = vg.Length(rows.height*rowHeight) + 34
+	lines := grid()
+	lines.Horizontal.Width = 0
+	s.plot.Add(lines, rows)
+	return s.svg()
 }
 
-// values are all numbers that the ruler has to have room for.
+// makeRoom moves the ends of the axis outwards, so that the labels have room behind the bars.
+func (b Bars) makeRoom(axis *plot.Axis) {
+	const part = 0.22
+	leftwards := slices.ContainsFunc(b.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Values, func(v Value) bool { return b.leftwards(v) })
+	})
+	if _, logarithmic := axis.Scale.(plot.LogScale); logarithmic {
+		factor := math.Pow(axis.Max/axis.Min, part)
+		axis.Max *= factor
+		if leftwards {
+			axis.Min /= factor
+		}
+		return
+	}
+	axis.Max += part * (axis.Max - axis.Min)
+	if leftwards {
+		axis.Min -= part * (axis.Max - axis.Min)
+	}
+}
+
+var targetLine = draw.LineStyle{Color: color.Black, Width: 2}
+
+func fillBox(c draw.Canvas, ink color.Color, left, bottom, right, top vg.Length) {
+	c.FillPolygon(ink, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+}
+
+// barRows draws bars. gonum's own begin at zero, which a logarithmic axis does not have, and have neither whiskers nor labels.
+type barRows struct {
+	Bars
+	begin  []float64 // the upper end of the bars of each group, in rows
+	height float64
+}
+
+// Plot implements [plot.Plotter].
+func (r *barRows) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(v float64) vg.Length { return x(min(max(v, p.X.Min), p.X.Max)) }
+	for i, group := range r.Groups {
+		row := r.begin[i]
+		for series, value := range group.Values {
+			if math.IsNaN(value.At) {
+				continue
+			}
+			r.bar(c, at, y(row-0.5), series, value, group)
+			row--
+		}
+		if group.Target != 0 {
+			c.StrokeLine2(targetLine, at(group.Target), y(row)-4, at(group.Target), y(r.begin[i])+4)
+		}
+	}
+	c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1}, at(r.From), y(0), at(r.From), y(r.height))
+}
+
+// bar draws one bar with its whisker, and its label behind them.
+func (r *barRows) bar(c draw.Canvas, at func(float64) vg.Length, y vg.Length, series int, value Value, group Group) {
+	left, right := min(at(r.From), at(value.At)), max(at(r.From), at(value.At), at(r.From)+1)
+	fillBox(c, seriesColor(series), left, y-barHeight/2, right, y+barHeight/2)
+	if value.whisker() {
+		low, high := at(value.Low), at(value.High)
+		for _, pen := range []draw.LineStyle{{Color: color.White, Width: 3}, {Color: color.Black, Width: 1}} { // with a rim, to be seen on a bar
+			c.StrokeLine2(pen, low, y, high, y)
+			c.StrokeLine2(pen, low, y-4, low, y+4)
+			c.StrokeLine2(pen, high, y-4, high, y+4)
+		}
+		left, right = min(left, low), max(right, high)
+	}
+	label := sans(10, false, color.Black)
+	label.YAlign = draw.YCenter
+	width := label.Width(r.label(value)) + 10
+	target := at(group.Target)
+	if r.leftwards(value) {
+		if group.Target != 0 && target < left+3 && target > left-width {
+			left = target // a label that the mark of the target would run through moves behind it
+		}
+		label.XAlign = draw.XRight
+		c.FillText(label, vg.Point{X: left - 5, Y: y + 1}, r.label(value))
+		return
+	}
+	if group.Target != 0 && target > right-3 && target < right+width {
+		right = target
+	}
+	c.FillText(label, vg.Point{X: right + 5, Y: y + 1}, r.label(value))
+}
+
+// bars is how many bars the group has. What is not a number takes no room.
+func (g Group) bars() int {
+	n := 0
+	for _, value := range g.Values {
+		if !math.IsNaN(value.At) {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// leftwards tells whether the bar of a value goes to the left, so that its label does, too.
+func (b Bars) leftwards(value Value) bool { return value.At < b.From }
+
+func (b Bars) label(value Value) string {
+	if value.Label != "" {
+		return value.Label
+	}
+	return number(value.At, b.Axis.Unit)
+}
+
+// values are all numbers that the axis has to have room for.
 func (b Bars) values() []float64 {
 	var values []float64
 	for _, group := range b.Groups {
@@ -126,145 +222,12 @@ func (b Bars) values() []float64 {
 			values = append(values, group.Target)
 		}
 	}
-	if _, _, least := extent(values); b.From != 0 && len(values) > 0 {
+	if _, _, least, ok := extent(values); b.From != 0 && ok {
 		values = append(values, b.From)
 	} else if b.Axis.Scale != Linear && !math.IsInf(least, 1) {
 		values = append(values, least/2) // or the shortest bar could not be seen
 	}
 	return values
-}
-
-// labelRoom is how much room the labels of the bars take on both sides.
-func (b Bars) labelRoom() (before, behind float64) {
-	behind = 30 // half of the label of the last tick
-	for _, group := range b.Groups {
-		for _, value := range group.Values {
-			width := textWidth(b.label(value), tickSize, false) + 2*labelMargin
-			if b.leftwards(value) {
-				before = max(before, width)
-			} else {
-				behind = max(behind, width)
-			}
-		}
-	}
-	return before, behind
-}
-
-// leftwards tells whether the bar of a value goes to the left, so that its label does, too.
-func (b Bars) leftwards(value Value) bool { return value.At < b.From }
-
-func (b Bars) label(value Value) string {
-	if value.Label != "" {
-		return value.Label
-	}
-	return number(value.At, b.Axis.Unit)
-}
-
-// height is that of the bars, or that of the name if it is higher.
-func (g Group) height() float64 {
-	bars := g.barsHeight()
-	lines := float64(len(wrap(g.Name, labelSize, mostLabel, false)))
-	return max(bars, lines*labelSize*lineHeight)
-}
-
-// barsHeight is that of the bars alone. What is not a number takes no room.
-func (g Group) barsHeight() float64 {
-	height := -barGap
-	for _, value := range g.Values {
-		if !math.IsNaN(value.At) {
-			height += barHeight + barGap
-		}
-	}
-	return max(height, 0)
-}
-
-// group draws the name and the bars of one group at c.y.
-func (b Bars) group(c *canvas, r ruler, group Group, names float64) {
-	height := group.height()
-	lines := wrap(group.Name, labelSize, mostLabel, false)
-	y := c.y + height/2 - float64(len(lines))*labelSize*lineHeight/2
-	for i, line := range lines {
-		c.text(names, y+(float64(i)+0.5)*labelSize*lineHeight+labelSize*0.36, end, labelFont, line)
-	}
-	y = c.y + (height-group.barsHeight())/2
-	if group.Target != 0 {
-		defer c.line(r.at(group.Target), c.y-5, r.at(group.Target), c.y+height+5, 2.5, black, "")
-	}
-	for series, value := range group.Values {
-		if !math.IsNaN(value.At) {
-			b.bar(c, r, y, series, value, group)
-			y += barHeight + barGap
-		}
-	}
-	c.y += height + groupGap
-}
-
-// bar draws one bar with its whisker and its label.
-func (b Bars) bar(c *canvas, r ruler, y float64, series int, value Value, group Group) {
-	from, to := r.at(b.From), r.at(value.At)
-	what := group.Name + ": " + b.label(value)
-	if len(b.Series) > series {
-		what = b.Series[series] + ", " + what
-	}
-	c.rect(min(from, to), y, max(math.Abs(to-from), 1), barHeight, seriesInk(series), what)
-	left, right := min(from, to), max(from, to)
-	if value.whisker() {
-		low, high := r.at(value.Low), r.at(value.High)
-		c.whisker(low, high, y+barHeight/2)
-		left, right = min(left, low), max(right, high)
-	}
-	// A label that the mark of the target would run through moves behind it.
-	label := b.label(value)
-	width := textWidth(label, tickSize, false) + 2*labelMargin
-	target := r.at(group.Target)
-	baseline := y + barHeight/2 + tickSize*0.36
-	if b.leftwards(value) {
-		if group.Target != 0 && target < left+3 && target > left-width {
-			left = min(left, target)
-		}
-		c.text(left-labelMargin, baseline, end, font{tickSize, false, black}, label)
-		return
-	}
-	if group.Target != 0 && target > right-3 && target < right+width {
-		right = max(right, target)
-	}
-	c.text(right+labelMargin, baseline, start, font{tickSize, false, black}, label)
-}
-
-// whisker draws a horizontal whisker. It has a rim of paper, to be seen on a bar and beside it.
-func (c *canvas) whisker(low, high, y float64) {
-	for _, pen := range []struct {
-		ink   ink
-		width float64
-	}{{paper, 3.5}, {black, 1.5}} {
-		c.line(low, y, high, y, pen.width, pen.ink, "")
-		c.line(low, y-4, low, y+4, pen.width, pen.ink, "")
-		c.line(high, y-4, high, y+4, pen.width, pen.ink, "")
-	}
-}
-
-// columns draws the grid lines of a horizontal ruler.
-func (c *canvas) columns(r ruler, top, bottom float64) {
-	for _, v := range r.minor {
-		c.line(r.at(v), top, r.at(v), bottom, 1, faint, "")
-	}
-	for _, v := range r.ticks {
-		c.line(r.at(v), top, r.at(v), bottom, 1, grid, "")
-	}
-}
-
-// below writes the labels of a horizontal ruler and its title.
-func (c *canvas) below(r ruler, title string, y float64) {
-	c.y = y + tickSize + 6
-	for i, v := range r.ticks {
-		c.text(r.at(v), c.y, middle, tickFont, r.labels[i])
-	}
-	if title != "" {
-		for _, line := range wrap(title, captionSize, r.to-r.from, false) {
-			c.y += captionSize + 8
-			c.text((r.from+r.to)/2, c.y, middle, captionFont, line)
-		}
-	}
 }
 
 // describe says in words what the picture shows.
@@ -286,7 +249,7 @@ func (b Bars) describe() string {
 		if group.Target != 0 {
 			parts = append(parts, "target "+number(group.Target, b.Axis.Unit))
 		}
-		fmt.Fprintf(&text, "%s: %s. ", group.Name, strings.Join(parts, ", "))
+		text.WriteString(seriesText(group.Name, parts))
 	}
 	return strings.TrimSpace(text.String())
 }

@@ -11,12 +11,14 @@
 // A picture is a pure function of its struct: no clock, no random identifiers, so that a drawing in the repository changes
 // when its figures do and not otherwise.
 //
+// Axes, curves, marks and the SVG are gonum/plot's. By hand are only the bars, because gonum's begin at zero, which a
+// logarithmic axis does not have, and have neither whiskers nor labels; the units of ticks; and the head of a picture.
+//
 // # Guarantees
 //
 // The document is well-formed XML, needs no script, no font and no file besides itself, and has a title and a
-// description for those who cannot see it. It brings its own background, light or dark as the reader prefers, so it can
-// stand on any page. Series differ in colour, in brightness and in the shape of their marks: no meaning is in the colour
-// alone. Text is measured with the widths of a wide font, and the margins are as wide as the text asks for.
+// description for those who cannot see it. Series differ in colour, in brightness and in the shape of their marks: no
+// meaning is in the colour alone. Texts have the room that the widest usual font asks for.
 //
 // # Goroutines
 //
@@ -29,8 +31,8 @@
 //
 // # Testing
 //
-// Documents are parsed; a test measures every text of every example and fails if two overlap or one is cut off. Golden
-// files show what a change does to the pictures.
+// Documents are parsed; a test measures every text of every example and fails if one is cut off. Golden files show what a
+// change does to the pictures.
 //
 // Next: package worker
 package plot

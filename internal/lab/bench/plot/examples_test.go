@@ -10,23 +10,16 @@ import (
 )
 
 // drawn are pictures of all kinds, for the tests that look at each.
-func drawn() map[string]struct {
-	canvas *canvas
-	svg    []byte
-} {
-	type picture = struct {
-		canvas *canvas
-		svg    []byte
-	}
-	pictures := map[string]picture{}
+func drawn() map[string][]byte {
+	pictures := map[string][]byte{}
 	for name, b := range bars() {
-		pictures["bars-"+name] = picture{b.draw(), b.SVG()}
+		pictures["bars-"+name] = b.SVG()
 	}
 	for name, l := range lines() {
-		pictures["lines-"+name] = picture{l.draw(), l.SVG()}
+		pictures["lines-"+name] = l.SVG()
 	}
 	for name, p := range percentiles() {
-		pictures["percentiles-"+name] = picture{p.draw(), p.SVG()}
+		pictures["percentiles-"+name] = p.SVG()
 	}
 	return pictures
 }

@@ -3,7 +3,14 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Lines are curves: a number along another.
@@ -30,38 +37,112 @@ type Point struct {
 
 // SVG draws the curves.
 func (l Lines) SVG() []byte {
-	c := l.draw()
-	return c.document(l.Title, l.describe())
-}
-
-func (l Lines) draw() *canvas {
-	c := &canvas{}
-	c.heading(l.Title, l.Caption)
+	s := sheet{title: l.Title, caption: l.Caption, description: l.describe(), height: plotHeight}
 	var xs, ys []float64
-	for _, series := range l.Series {
+	for i, series := range l.Series {
+		if len(l.Series) > 1 {
+			s.legend = append(s.legend, lineEntry(series.Name, i))
+		}
 		for _, p := range series.Points {
-			if math.IsNaN(p.X) || math.IsNaN(p.Y.At) {
-				continue
-			}
-			xs, ys = append(xs, p.X), append(ys, p.Y.At)
-			if p.Y.whisker() {
-				ys = append(ys, p.Y.Low, p.Y.High)
+			if p.isNumber() {
+				xs, ys = append(xs, p.X), append(ys, p.Y.At)
+				if p.Y.whisker() {
+					ys = append(ys, p.Y.Low, p.Y.High)
+				}
 			}
 		}
 	}
-	ch := chart{
-		xTitle: l.X.Title, yTitle: l.Y.Title, series: l.Series,
-		marked:   func(Point) bool { return true },
-		describe: func(p Point) string { return number(p.X, l.X.Unit) + ": " + number(p.Y.At, l.Y.Unit) },
+	if len(xs) > 0 {
+		s.plot = newPlot()
+		l.X.set(&s.plot.X, xs, false)
+		l.Y.set(&s.plot.Y, ys, true)
+		s.plot.Add(grid())
+		for i, series := range l.Series {
+			addCurve(s.plot, i, series, nil)
+		}
 	}
-	ch.legend(c)
-	if len(xs) == 0 {
-		c.nothing()
-		return c
+	return s.svg()
+}
+
+// plotHeight is that of curves with their axes.
+const plotHeight = 340
+
+func (p Point) isNumber() bool { return !math.IsNaN(p.X) && !math.IsNaN(p.Y.At) }
+
+// lineEntry is the entry of a curve in a legend.
+func lineEntry(name string, i int) legendEntry {
+	return legendEntry{name, func(c draw.Canvas, at vg.Point) {
+		c.StrokeLine2(draw.LineStyle{Color: seriesColor(i), Width: 1.5}, at.X-8, at.Y, at.X+8, at.Y)
+		c.DrawGlyph(glyph(i), at)
+	}}
+}
+
+// glyph is the mark of a series.
+func glyph(i int) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: seriesColor(i), Radius: 3, Shape: plotutil.Shape(i)}
+}
+
+// curve is a series as gonum wants it. A logarithmic axis shows what is not above zero at its edge.
+type curve struct {
+	points []Point
+	p      *plot.Plot
+}
+
+func (c curve) Len() int { return len(c.points) }
+
+func (c curve) XY(i int) (x, y float64) {
+	return onAxis(c.p.X, c.points[i].X), onAxis(c.p.Y, c.points[i].Y.At)
+}
+
+// YError is how far the whisker of a point reaches down and up.
+func (c curve) YError(i int) (down, up float64) {
+	_, y := c.XY(i)
+	v := c.points[i].Y
+	return y - onAxis(c.p.Y, v.Low), onAxis(c.p.Y, v.High) - y
+}
+
+func onAxis(axis plot.Axis, v float64) float64 {
+	if _, logarithmic := axis.Scale.(plot.LogScale); logarithmic {
+		return max(v, axis.Min)
 	}
-	ch.x, ch.y = newRuler(l.X, xs, false, 8), newRuler(l.Y, ys, true, 6)
-	ch.draw(c)
-	return c
+	return v
+}
+
+// addCurve adds a series to a plot: whiskers, the line, and a mark at each point for which marked is nil or returns true.
+func addCurve(p *plot.Plot, i int, series Series, marked func(Point) bool) {
+	c, marks := curve{p: p}, curve{p: p}
+	for _, point := range series.Points {
+		if point.isNumber() {
+			c.points = append(c.points, point)
+			if marked == nil || marked(point) {
+				marks.points = append(marks.points, point)
+			}
+		}
+	}
+	if len(c.points) == 0 {
+		return
+	}
+	line, err := plotter.NewLine(c)
+	if err != nil { // an infinite number
+		return
+	}
+	line.Color, line.Width = seriesColor(i), 1.5
+	p.Add(line)
+	spread := curve{p: p, points: slices.DeleteFunc(slices.Clone(c.points), func(p Point) bool { return !p.Y.whisker() })}
+	if whiskers, err := plotter.NewYErrorBars(spread); err == nil {
+		whiskers.Color, whiskers.CapWidth = seriesColor(i), 6
+		p.Add(whiskers)
+	}
+	if scatter, err := plotter.NewScatter(marks); err == nil {
+		scatter.GlyphStyle = glyph(i)
+		p.Add(scatter)
+	}
+}
+
+func grid() *plotter.Grid {
+	g := plotter.NewGrid()
+	g.Vertical.Color, g.Horizontal.Color = light, light
+	return g
 }
 
 // describe says in words what the picture shows.
@@ -74,11 +155,11 @@ func (l Lines) describe() string {
 	for _, series := range l.Series {
 		var parts []string
 		for _, p := range series.Points {
-			if !math.IsNaN(p.X) && !math.IsNaN(p.Y.At) {
+			if p.isNumber() {
 				parts = append(parts, fmt.Sprintf("%s at %s", number(p.Y.At, l.Y.Unit), number(p.X, l.X.Unit)))
 			}
 		}
-		fmt.Fprintf(&text, "%s: %s. ", series.Name, strings.Join(parts, ", "))
+		text.WriteString(seriesText(series.Name, parts))
 	}
 	return strings.TrimSpace(text.String())
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/histogram"
 )
@@ -25,7 +27,7 @@ type Distribution struct {
 	Latency *histogram.Histogram
 }
 
-// ticks of the horizontal ruler, as parts of all.
+// percentileTicks are the ticks of the horizontal axis, as parts of all.
 var percentileTicks = []struct {
 	q     float64
 	label string
@@ -35,57 +37,50 @@ var percentileTicks = []struct {
 
 // SVG draws the percentiles.
 func (p Percentiles) SVG() []byte {
-	c := p.draw()
-	return c.document(p.Title, p.describe())
-}
-
-func (p Percentiles) draw() *canvas {
-	c := &canvas{}
-	c.heading(p.Title, p.Caption)
-	ch := chart{
-		xTitle: "percentile: so many of all took no longer", yTitle: "latency",
-		marked: isPercentileTick,
-		describe: func(at Point) string {
-			return fmt.Sprintf("%s of all took at most %s", percent(1-1/at.X), number(at.Y.At, bench.Nanoseconds))
-		},
-	}
+	s := sheet{title: p.Title, caption: p.Caption, description: p.describe(), height: plotHeight}
+	var curves []Series
 	var values []float64
 	reach := 100.0
-	for _, d := range p.Series {
-		ch.series = append(ch.series, Series{Name: d.Name, Points: curveOf(d.Latency)})
-		for _, point := range curveOf(d.Latency) {
+	for i, d := range p.Series {
+		if len(p.Series) > 1 {
+			s.legend = append(s.legend, lineEntry(d.Name, i))
+		}
+		curves = append(curves, Series{Name: d.Name, Points: curveOf(d.Latency)})
+		for _, point := range curves[i].Points {
 			values = append(values, point.Y.At)
 			reach = max(reach, point.X)
 		}
 	}
-	ch.legend(c)
-	if len(values) == 0 {
-		c.nothing()
-		return c
-	}
-	ch.x = percentileRuler(reach)
-	axis := Axis{Unit: bench.Nanoseconds}
-	if low, high, _ := extent(values); high > 30*low {
-		axis.Scale = Log10
-	}
-	ch.y = newRuler(axis, values, true, 6)
-	ch.draw(c)
-	return c
-}
-
-// mostOf is where the horizontal ruler ends at the latest: one in so many.
-const mostOf = 1e6
-
-// percentileRuler measures 1/(1-q), up to the number of values: beyond it there are none.
-func percentileRuler(count float64) ruler {
-	r := ruler{scale: Log10, low: 1, high: min(count, mostOf)}
-	for _, tick := range percentileTicks {
-		if at := 1 / (1 - tick.q); at <= r.high*(1+1e-6) {
-			r.ticks = append(r.ticks, at)
-			r.labels = append(r.labels, tick.label)
+	if len(values) > 0 {
+		s.plot = newPlot()
+		s.plot.X.Label.Text = "percentile: so many of all took no longer"
+		s.plot.X.Min, s.plot.X.Max, s.plot.X.Scale = 1, min(reach, mostOf), plot.LogScale{}
+		s.plot.X.Tick.Marker = plot.TickerFunc(percentileMarks)
+		axis := Axis{Title: "latency", Unit: bench.Nanoseconds}
+		if low, high, _, _ := extent(values); high > 30*low {
+			axis.Scale = Log10
+		}
+		axis.set(&s.plot.Y, values, true)
+		s.plot.Add(grid())
+		for i, c := range curves {
+			addCurve(s.plot, i, c, isPercentileTick)
 		}
 	}
-	return r
+	return s.svg()
+}
+
+// mostOf is where the horizontal axis ends at the latest: one in so many.
+const mostOf = 1e6
+
+// percentileMarks are the ticks of an axis that measures 1/(1-q), up to the number of values: beyond it there are none.
+func percentileMarks(_, high float64) []plot.Tick {
+	var list []plot.Tick
+	for _, tick := range percentileTicks {
+		if at := 1 / (1 - tick.q); at <= high*(1+1e-6) {
+			list = append(list, plot.Tick{Value: at, Label: tick.label})
+		}
+	}
+	return list
 }
 
 // curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has

@@ -35,25 +35,3 @@ func TestCurveOfAHistogram(t *testing.T) {
 	}
 	assert.Equal(t, 5, ticks, "50, 90, 99, 99.9 and 99.99 %")
 }
-
-// Every series with data is a line that can be seen.
-func TestEverySeriesIsDrawn(t *testing.T) {
-	for name, picture := range percentiles() {
-		drawn := 0
-		for _, d := range picture.Series {
-			if d.Latency != nil && d.Latency.Count() > 0 {
-				drawn++
-			}
-		}
-		assert.Equal(t, drawn, countPaths(picture.draw()), name)
-	}
-	for name, picture := range lines() {
-		drawn := 0
-		for _, series := range picture.Series {
-			if len(series.Points) > 2 {
-				drawn++
-			}
-		}
-		assert.Equal(t, drawn, countPaths(picture.draw()), name)
-	}
-}

@@ -5,14 +5,19 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -22,11 +27,11 @@ func TestGolden(t *testing.T) {
 		file := filepath.Join("testdata", name+".svg")
 		if *update {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))
-			require.NoError(t, os.WriteFile(file, picture.svg, 0o644))
+			require.NoError(t, os.WriteFile(file, picture, 0o644))
 		}
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
-		line, old, now := firstDifference(string(want), string(picture.svg))
+		line, old, now := firstDifference(string(want), string(picture))
 		assert.Equal(t, old, now, "%s, line %d; if the change is meant, run the test with -update and look at the pictures", file, line)
 	}
 }
@@ -51,7 +56,7 @@ func firstDifference(a, b string) (line int, inA, inB string) {
 
 func TestDocumentsAreXMLWithTitleAndDescription(t *testing.T) {
 	for name, picture := range drawn() {
-		decoder := xml.NewDecoder(bytes.NewReader(picture.svg))
+		decoder := xml.NewDecoder(bytes.NewReader(picture))
 		var elements []string
 		for {
 			token, err := decoder.Token()
@@ -64,25 +69,37 @@ func TestDocumentsAreXMLWithTitleAndDescription(t *testing.T) {
 			}
 		}
 		require.Greater(t, len(elements), 4, name)
-		assert.Equal(t, []string{"svg", "title", "desc", "style"}, elements[:4], name)
+		assert.Equal(t, []string{"svg", "title", "desc", "g"}, elements[:4], name)
 	}
 }
 
-// A text that runs out of the picture or into another one cannot be read.
+// A text that runs out of the picture cannot be read. Those that are turned are the titles of vertical axes.
 func TestTextsHaveRoom(t *testing.T) {
+	element := regexp.MustCompile(`(?s)<text x="([0-9.-]+)" y="[0-9.-]+" transform="scale\(1, -1\)"[^>]*font-size:([0-9.]+)px[^>]*>([^<]*)<`)
 	for name, picture := range drawn() {
-		texts := picture.canvas.texts
-		for i, a := range texts {
-			assert.GreaterOrEqual(t, a.left, 4.0, "%s: %q", name, a.text)
-			assert.LessOrEqual(t, a.right, pictureWidth-4, "%s: %q", name, a.text)
-			assert.LessOrEqual(t, a.bottom, picture.canvas.y+margin, "%s: %q", name, a.text)
-			for _, b := range texts[:i] {
-				overlap := a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
-				assert.False(t, overlap, "%s: %q and %q", name, a.text, b.text)
-			}
+		texts := element.FindAllSubmatch(picture, -1)
+		require.NotEmpty(t, texts, name)
+		for _, found := range texts {
+			x, err := strconv.ParseFloat(string(found[1]), 64)
+			require.NoError(t, err)
+			size, err := strconv.ParseFloat(string(found[2]), 64)
+			require.NoError(t, err)
+			text := html.UnescapeString(string(found[3]))
+			assert.GreaterOrEqual(t, x, 4.0, "%s: %q", name, text)
+			assert.LessOrEqual(t, x+float64(sans(vg.Length(size), false, gray).Width(text)), float64(sheetWidth), "%s: %q", name, text)
 		}
 	}
 }
 
-// countPaths is how many curves there are: marks are filled, curves are not.
-func countPaths(c *canvas) int { return strings.Count(c.body.String(), `fill="none"`) }
+// Each series with data is a line.
+func TestEverySeriesIsDrawn(t *testing.T) {
+	for name, picture := range lines() {
+		svg := string(picture.SVG())
+		for i, series := range picture.Series {
+			if len(series.Points) > 2 {
+				r, g, b, _ := seriesColor(i).RGBA()
+				assert.Contains(t, svg, fmt.Sprintf("stroke:#%02X%02X%02X", r>>8, g>>8, b>>8), "%s: %s", name, series.Name)
+			}
+		}
+	}
+}

@@ -2,10 +2,10 @@
 //
 // # Concept
 //
-// A [bench.Meter] knows the phase that is going on. A [Display] asks it ten times a second and draws a line, which is a
-// pure function of the phase, the time and the width ([Line]). On a terminal the line is rewritten in place:
+// A [bench.Meter] knows the phase that is going on. A [Display] asks it ten times a second. On a terminal a bar of
+// schollz/progressbar is rewritten in place, with a description of the phase ([Describe]):
 //
-//	saturated  ████████████████░░░░░░░░  68 %  683,008 of 1,000,000 keys  4.21 M/s
+//	68% |█████████████       | [0s:0s] saturated, 683,008 of 1,000,000 keys, 4.21 M/s
 //
 // Anywhere else, in a pipe or on a terminal that cannot go back (TERM=dumb), each phase is a plain line once it is over
 // ([Summary]), because a log should say what happened and not how it looked in between:
@@ -14,10 +14,9 @@
 //
 // # Guarantees
 //
-// A line is never as wide as the terminal, so it never wraps; what matters least is left out first. Nothing is said by
-// colour alone, and NO_COLOR is honoured. A display that has been stopped has left nothing behind on the terminal, and
-// nothing that it would have to put back if the program were killed: no hidden cursor, no changed mode. In a pipe no phase
-// is missed, however short.
+// A description is cut before the line would wrap, on a terminal of 50 columns or more. Nothing is coloured. A display that
+// has been stopped has left nothing behind on the terminal, and nothing that it would have to put back if the program were
+// killed: no hidden cursor, no changed mode. In a pipe no phase is missed, however short.
 //
 // # Goroutines
 //
@@ -29,8 +28,7 @@
 //
 // # Testing
 //
-// Golden files hold lines at several widths; a terminal that understands the few codes that are used shows what is left
-// at the end; the rhythm is tested in a bubble.
+// A pseudo-terminal of the kernel shows what is drawn and what is left; pipes are tested in virtual time.
 //
 // Next: package queuebench
 package progress

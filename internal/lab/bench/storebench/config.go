@@ -41,7 +41,7 @@ func ParseReaderKind(text string) (ReaderKind, error) {
 	return "", fmt.Errorf("readers cannot %q: choose one of %s", text, strings.Join(names, ", "))
 }
 
-// Config is what "orrery bench store" can be told. The zero value is a good start.
+// Config is what "lab bench store" can be told. The zero value is a good start.
 type Config struct {
 	// Objects in the store. Default: 100,000.
 	Objects int

@@ -9,7 +9,7 @@
 //	writer ──> Update ──> store ──> List, ByIndex, Get, Iterate ──> reader
 //	                                                             ──> reader
 //
-// [Run] is one run with the flags of "orrery bench store": first as fast as it goes, then with writes at a fixed rate,
+// [Run] is one run with the flags of "lab bench store": first as fast as it goes, then with writes at a fixed rate,
 // for the latency. [Scenarios] are the fixed pieces of work of the comparison.
 //
 // # Guarantees

@@ -39,7 +39,7 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 	}, nil
 }
 
-// runner is one run of "orrery bench store".
+// runner is one run of "lab bench store".
 type runner[T any] struct {
 	cfg     Config
 	meter   *bench.Meter

@@ -13,8 +13,9 @@ import (
 	"os/exec"
 )
 
-// serverEnvironment makes a program that calls ServeIfAsked a server; its value is the Config, in JSON.
-const serverEnvironment = "ORRERY_BENCH_SYNC_SERVER"
+// ServerCommand is the first argument that makes a program that runs this benchmark its server; the second is the Config, in
+// JSON. See [ServeIfAsked].
+const ServerCommand = "serve-pods"
 
 // hello is what a server says on its standard output when it is ready.
 type hello struct {
@@ -23,24 +24,27 @@ type hello struct {
 	Digest Digest `json:"digest"`
 }
 
-// ServeIfAsked has to be called by main, before anything else, in every program that runs this benchmark: to have a server
-// in a process of its own the program starts itself again, with a variable in the environment. In that process
-// ServeIfAsked serves until standard input ends, which it does when the parent has ended, and exits. Otherwise it returns.
+// ServeIfAsked has to be called first by main in every program that runs this benchmark and has no command for
+// [ServerCommand]: to have a server in a process of its own, the program starts itself again. In that process ServeIfAsked
+// serves until standard input ends, which it does when the parent has ended, and exits. Otherwise it returns.
 func ServeIfAsked() {
-	text, asked := os.LookupEnv(serverEnvironment)
-	if !asked {
+	if len(os.Args) != 3 || os.Args[1] != ServerCommand {
 		return
 	}
-	var cfg Config
-	err := json.Unmarshal([]byte(text), &cfg)
-	if err == nil {
-		err = Serve(cfg, os.Stdin, os.Stdout)
-	}
-	if err != nil {
+	if err := ServeText(os.Args[2], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "sync benchmark's server:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// ServeText is Serve with a Config in JSON.
+func ServeText(config string, in io.Reader, out io.Writer) error {
+	var cfg Config
+	if err := json.Unmarshal([]byte(config), &cfg); err != nil {
+		return err
+	}
+	return Serve(cfg, in, out)
 }
 
 // Serve serves the pods of the configuration on an address of this machine until in ends. It says on out where.
@@ -92,8 +96,7 @@ func startServer(ctx context.Context, cfg Config) (*serverProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &serverProcess{command: exec.CommandContext(ctx, program)}
-	s.command.Env = append(os.Environ(), serverEnvironment+"="+string(text))
+	s := &serverProcess{command: exec.CommandContext(ctx, program, ServerCommand, string(text))}
 	s.command.Stderr = &s.errors
 	if s.input, err = s.command.StdinPipe(); err != nil {
 		return nil, err

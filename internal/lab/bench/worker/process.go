@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 
 	"orrery/internal/lab/bench"
@@ -98,4 +100,57 @@ func (p *Process) Stop() {
 		p.warm.stop()
 		p.warm = nil
 	}
+}
+
+// request is a line that a worker reads: do a scenario, or list them all.
+type request struct {
+	Scenario string `json:"scenario,omitempty"`
+	// Effort is the name of a bench.Effort.
+	Effort string `json:"effort,omitempty"`
+	List   bool   `json:"list,omitempty"`
+}
+
+// answer is the line that a worker writes for each request: an outcome, an error, or the list.
+type answer struct {
+	Outcome   *bench.Outcome `json:"outcome,omitempty"`
+	Error     string         `json:"error,omitempty"`
+	Scenarios []listed       `json:"scenarios,omitempty"`
+}
+
+// listed is a scenario in the list.
+type listed struct {
+	Name  string `json:"name"`
+	Fresh bool   `json:"fresh,omitempty"`
+}
+
+// Error says which scenario of which side did not run. Its cause is what [errors.As] finds behind it.
+type Error struct {
+	// Side is the name of the process.
+	Side string
+	// Scenario is what it was asked to do, or empty if it could not be asked.
+	Scenario string
+	// Err is why: a [*Refusal] if the worker said so itself.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Scenario == "" {
+		return fmt.Sprintf("%s: %v", e.Side, e.Err)
+	}
+	return fmt.Sprintf("%s on %s: %v", e.Scenario, e.Side, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Command says how to start a worker.
+type Command struct {
+	// Side is what errors call the worker: "ours".
+	Side string
+	// Path is the program, Args are its arguments.
+	Path string
+	Args []string
+	// Env is added to this process's environment.
+	Env []string
+	// Stderr is where the worker's complaints go. Nil discards them.
+	Stderr io.Writer
 }

@@ -21,7 +21,7 @@ func ExamplePage() {
 		fmt.Println("|" + strings.TrimRight(line.String(), " "))
 	}
 	// Output:
-	// | orrery demo > delete             0.0 s
+	// | lab demo > delete                0.0 s
 	// | shop: Terminating
 	// | pods #######....................     5
 	// | deleter   pods: told to go

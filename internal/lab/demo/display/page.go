@@ -110,7 +110,7 @@ func (p *page) small() {
 
 // title is the first line: the scene and the clock.
 func (p *page) title() {
-	left := Line{{Strong, " orrery demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
+	left := Line{{Strong, " lab demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
 	clock := fmt.Sprintf("%.1f s ", p.s.Elapsed.Seconds())
 	gap := p.size.Width - left.Width() - len(clock)
 	if gap > 0 {

@@ -190,7 +190,7 @@ func TestColorsAreAsked(t *testing.T) {
 		screen := display.NewScreen(&out, func() display.Size { return display.Size{Width: 80, Height: 24} }, color, &display.Unicode)
 		screen.Open()
 		screen.Draw(state)
-		assert.Equal(t, color, strings.Contains(out.String(), "m"+" orrery demo"))
+		assert.Equal(t, color, strings.Contains(out.String(), "m"+" lab demo"))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Opening draws what stands above the story: what is going to happen and what to look at.
 func Opening(s story.State, width int) []Line {
-	lines := []Line{{{Strong, "orrery demo"}, {Plain, ", scene "}, {Bright, s.Scene}}}
+	lines := []Line{{{Strong, "lab demo"}, {Plain, ", scene "}, {Bright, s.Scene}}}
 	lines = append(lines, paragraph("  ", s.Happens, width)...)
 	lines = append(lines, paragraph("  ", s.Look, width)...)
 	return append(lines, nil)

@@ -21,7 +21,7 @@ type console struct {
 func newConsole() *console {
 	c := &console{began: time.Now()}
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		c.display = progress.Start(os.Stderr, &c.meter, progress.Config{})
+		c.display = progress.Start(os.Stderr, &c.meter)
 	}
 	return c
 }

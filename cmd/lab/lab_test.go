@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/program/programtest"
+)
+
+func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
+
+// Every command in the documentation is one that the program understands.
+func TestTheDocumentationsCommandsParse(t *testing.T) {
+	found := map[string]int{}
+	files, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	for _, file := range append(files, "../../README.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+			line, _, _ = strings.Cut(line, "#")
+			line, _, _ = strings.Cut(line, "|")
+			line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "bin/")
+			if strings.HasPrefix(line, "lab ") {
+				found[filepath.Base(file)]++
+				programtest.Parses(t, newRootCommand(), "lab", programtest.Words(line)[1:])
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, found["README.md"], 3)
+	assert.Greater(t, found["bench.md"], 10)
+	assert.Positive(t, found["apiserver.md"])
+}
+
+func TestMistakesGetOneClearSentence(t *testing.T) {
+	for want, args := range map[string][]string{
+		`unknown command "dmo"; did you mean demo? (see "lab --help")`: {"dmo"},
+		`unknown command "run"`:                        {"run"},
+		`unknown command "nosuch"`:                     {"help", "nosuch"},
+		`unknown command "queu"; did you mean queue?`:  {"bench", "queu"},
+		`unknown command "sto"; did you mean store?`:   {"bench", "sweep", "sto"},
+		`unknown flag: --nope (see "lab demo --help")`: {"demo", "--nope"},
+		`unexpected end of JSON input`:                 {"serve-pods", ""},
+	} {
+		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
+		assert.Equal(t, 1, code, args)
+		assert.Empty(t, stdout, args)
+		assert.True(t, strings.HasPrefix(stderr, "lab: "+want), stderr)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+}
+
+func TestValuesAreCompleted(t *testing.T) {
+	assert.Equal(t, []string{"demo"}, programtest.Complete(t, newRootCommand(), "de"))
+	assert.Equal(t, scenes.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))
+	assert.Contains(t, programtest.Complete(t, newRootCommand(), "serve", "--fault", ""), "cut-watches")
+}

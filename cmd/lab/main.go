@@ -1,0 +1,51 @@
+// Command lab is the laboratory of the project: scenes to watch, an API server in memory, and benchmarks of the gears. It
+// needs nothing but this machine. What is deployed is the other program, orrery.
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/apiserver/servecmd"
+	"orrery/internal/lab/bench/benchcmd"
+	"orrery/internal/lab/bench/syncbench"
+	"orrery/internal/lab/demo/democmd"
+	"orrery/internal/program"
+)
+
+func main() {
+	program.Main(newRootCommand(), error.Error)
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lab",
+		Short: "The laboratory of Orrery: watch, try out and measure the gears of a Kubernetes controller",
+		Long: `The laboratory of Orrery, the Kubernetes controller runtime rebuilt by hand:
+scenes that show each gear at work, an API server in memory, and benchmarks. It
+needs nothing but this machine. The controller that runs on a cluster is the
+other program: orrery run.`,
+		Example: `  # watch a namespace being deleted, gear by gear, without any cluster
+  lab demo
+
+  # an API server of your own, without a cluster
+  lab serve
+
+  # how fast is the work queue, and how long does a key wait in it?
+  lab bench queue`,
+	}
+	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), servecmd.NewFaultsTopic(), newPodServerCommand())
+	return root
+}
+
+// newPodServerCommand is how "lab bench sync" has its server in a process of its own: it starts this program again.
+func newPodServerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    syncbench.ServerCommand + " CONFIG",
+		Short:  `The server of "lab bench sync", until standard input ends`,
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(_ *cobra.Command, args []string) error { return syncbench.ServeText(args[0], os.Stdin, os.Stdout) },
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/observe/logs"
+	"orrery/restclient"
+)
+
+// runOptions are the flags of "orrery run". Where kube-controller-manager has a flag, name, meaning and default
+// are the same.
+type runOptions struct {
+	kubeconfig string
+	context    string
+
+	controllers     []string
+	workers         int
+	syncPeriod      time.Duration
+	gracePeriod     time.Duration
+	typeConcurrency int
+	drainTimeout    time.Duration
+	dryRun          bool
+
+	qps            float32
+	burst          int
+	watchTransport string
+
+	logFormat string
+	verbosity int
+
+	election  electionOptions
+	observer  observerOptions
+	second    secondOptions
+	recording recordingOptions
+}
+
+func (o *runOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
+	flags.StringVar(&o.context, "context", "", "the context of the kubeconfig to use; default: its current-context")
+
+	flags.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "the controllers to run: * for all, `name` for one, -name to exclude one; there is one: namespace-controller (namespace)")
+	flags.IntVar(&o.workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
+	flags.DurationVar(&o.syncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
+	flags.DurationVar(&o.gracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
+	flags.IntVar(&o.typeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
+
+	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
+	flags.IntVar(&o.burst, "kube-api-burst", 30, "how many requests may be sent at once after a pause; the namespace controller takes 100 times this")
+	flags.StringVar(&o.watchTransport, "watch-transport", string(restclient.WatchHTTP), "transport of watches: http (chunked) or websocket")
+
+	o.election.addTo(flags)
+	o.second.addTo(flags)
+	o.observer.addTo(flags)
+	o.recording.addTo(flags)
+
+	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
+	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
+}
+
+// check finds values that no run could work with.
+func (o *runOptions) check() error {
+	switch {
+	case o.workers < 1:
+		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.workers)
+	case o.typeConcurrency < 1:
+		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.typeConcurrency)
+	case o.gracePeriod < 0:
+		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.gracePeriod)
+	case o.syncPeriod <= 0:
+		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.syncPeriod)
+	case o.drainTimeout <= 0:
+		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
+	case o.qps == 0:
+		return fmt.Errorf("--kube-api-qps must not be 0; use a negative number for no limit")
+	case o.burst < 1 && o.qps > 0:
+		return fmt.Errorf("--kube-api-burst must be at least 1, not %d", o.burst)
+	case o.verbosity < 0:
+		return fmt.Errorf("-v must not be negative, it is %d", o.verbosity)
+	}
+	switch restclient.WatchTransport(o.watchTransport) {
+	case restclient.WatchHTTP, restclient.WatchWebSocket:
+	default:
+		return fmt.Errorf("there is no watch transport %q; use http or websocket", o.watchTransport)
+	}
+	_, err := logs.ParseFormat(o.logFormat)
+	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check())
+}
+
+// The share of the client's limits that kube-controller-manager gives its namespace controller: emptying
+// namespaces takes many small requests.
+const (
+	namespaceQPSFactor   = 20
+	namespaceBurstFactor = 100
+)

@@ -1,0 +1,87 @@
+package hostcheck
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Guard returns a handler that passes requests to next if they name a host by which the server is known. served are the
+// addresses that it was told to listen on, with or without a port.
+func Guard(next http.Handler, served ...string) http.Handler {
+	g := &guard{next: next}
+	for _, address := range served {
+		host := hostOf(address)
+		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+			g.anywhere = true
+			continue
+		}
+		g.hosts = append(g.hosts, host)
+	}
+	return g
+}
+
+type guard struct {
+	next     http.Handler
+	hosts    []string
+	anywhere bool // the server listens on every address of the machine
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	switch {
+	case r.Host != "" && !g.knows(hostOf(r.Host)): // browsers always name a host
+		http.Error(w, fmt.Sprintf("this server is not called %q: use %s", r.Host, g.names()), http.StatusForbidden)
+	case origin != "" && !sameOrigin(origin, r.Host):
+		http.Error(w, fmt.Sprintf("a page of %q may not ask this server: open it under the address of the server itself", origin), http.StatusForbidden)
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+// knows reports whether the server is called so.
+func (g *guard) knows(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "localhost" || err == nil && ip.IsLoopback() || slices.Contains(g.hosts, host):
+		return true
+	case !g.anywhere:
+		return false
+	case err == nil:
+		return !ip.IsUnspecified()
+	default:
+		return !strings.Contains(host, ".") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".cluster.local")
+	}
+}
+
+// names is what a client may call the server.
+func (g *guard) names() string {
+	names := []string{"localhost", "a loopback address"}
+	for _, host := range g.hosts {
+		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+			names = append(names, host)
+		}
+	}
+	if g.anywhere {
+		names = append(names, "an IP address of this machine")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// hostOf is an address without its port, in lower case and without the dot of a full name.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(address, "[]"), "."))
+}
+
+func sameOrigin(origin, host string) bool {
+	parsed, err := url.Parse(origin)
+	return err == nil && parsed.Host != "" && strings.EqualFold(parsed.Host, host)
+}

@@ -1,0 +1,139 @@
+package servecmd
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/logs"
+)
+
+// serveOptions are the flags of "lab serve". Where kube-apiserver has a flag, name and meaning are the same.
+type serveOptions struct {
+	listen        string
+	kubeconfigOut string
+	faults        []string
+
+	insecureHTTP  bool
+	anonymousAuth bool
+	tokenFile     string
+	clientCAFile  string
+
+	history   int
+	nodes     int
+	collector bool
+
+	shutdownTimeout time.Duration
+	logFormat       string
+	verbosity       int
+}
+
+func (o *serveOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` to listen on; port 0 is a free one")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to, readable only by its owner; default: a temporary file, removed at the end")
+	flags.StringArrayVar(&o.faults, "fault", nil, "a `fault` that is active from the start (see: lab help faults); may be repeated")
+
+	flags.BoolVar(&o.insecureHTTP, "insecure-http", false, "serve plain HTTP and treat every request as the administrator's; loopback only")
+	flags.BoolVar(&o.anonymousAuth, "anonymous-auth", false, "answer requests without credentials with 403 instead of 401, as most clusters do")
+	flags.StringVar(&o.tokenFile, "token-auth-file", "", "a CSV `file` of further bearer tokens: token,user,uid,\"group1,group2\"")
+	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "a PEM `file`: client certificates signed by one of these authorities are accepted, too")
+
+	flags.IntVar(&o.history, "history", 0, "how many events of each resource are kept for watches that resume; 0: 10000")
+	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes the built-in kubelet simulates; 0: pods stay Pending")
+	flags.BoolVar(&o.collector, "garbage-collector", true, "delete objects whose owners are gone")
+
+	flags.DurationVar(&o.shutdownTimeout, "shutdown-timeout", defaultShutdown, "how long the first Ctrl-C waits for requests in progress")
+	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text or json")
+	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 each answered request, 2 also the beginning of each request")
+}
+
+// check finds values that no server could work with, or nobody should want.
+func (o *serveOptions) check() error {
+	host, port, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
+	}
+	if number, err := strconv.Atoi(port); err != nil || number < 0 || number > 65535 {
+		return fmt.Errorf("--listen must have a port from 0 to 65535, not %q", port)
+	}
+	switch {
+	case !isLoopback(host) && o.insecureHTTP:
+		return fmt.Errorf("--insecure-http is for the loopback interface, and --listen=%s is open to others: leave one of them out", o.listen)
+	case o.insecureHTTP && o.clientCAFile != "":
+		return fmt.Errorf("--client-ca-file needs TLS: leave --insecure-http out")
+	case o.history < 0:
+		return fmt.Errorf("--history must not be negative, it is %d", o.history)
+	case o.nodes < 0:
+		return fmt.Errorf("--nodes must not be negative, it is %d", o.nodes)
+	case o.shutdownTimeout <= 0:
+		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.shutdownTimeout)
+	case o.verbosity < 0:
+		return fmt.Errorf("-v must not be negative, it is %d", o.verbosity)
+	}
+	_, err = logs.ParseFormat(o.logFormat)
+	return err
+}
+
+// isLoopback tells whether nobody but this machine can reach an address. A name that is not localhost may be anything.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// config is the server that the flags ask for.
+func (o *serveOptions) config() (apiserver.Config, error) {
+	config := apiserver.Config{
+		Listen: o.listen, TLS: !o.insecureHTTP, Anonymous: o.anonymousAuth, Unprotected: o.insecureHTTP,
+		Window: o.history, Nodes: o.nodes, NoKubelet: o.nodes == 0, NoCollector: !o.collector,
+	}
+	if o.tokenFile != "" {
+		tokens, err := readTokens(o.tokenFile)
+		if err != nil {
+			return apiserver.Config{}, fmt.Errorf("--token-auth-file: %w", err)
+		}
+		config.Tokens = tokens
+	}
+	if o.clientCAFile != "" {
+		bundle, err := os.ReadFile(o.clientCAFile)
+		if err != nil {
+			return apiserver.Config{}, fmt.Errorf("--client-ca-file: %w", err)
+		}
+		config.ClientCA = bundle
+	}
+	return config, nil
+}
+
+// readTokens reads a file of tokens in the form of kube-apiserver. Its content is secret, so errors name lines and never quote them.
+func readTokens(path string) (map[string]apiserver.User, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord = -1
+	reader.TrimLeadingSpace = true
+	records, err := reader.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a CSV file", path)
+	}
+	tokens := map[string]apiserver.User{}
+	for i, record := range records {
+		if len(record) < 3 || record[0] == "" || record[1] == "" {
+			return nil, fmt.Errorf("line %d of %s must be token,user,uid and, in quotes, groups", i+1, path)
+		}
+		user := apiserver.User{Name: record[1], UID: record[2]}
+		if len(record) > 3 && record[3] != "" {
+			user.Groups = strings.Split(record[3], ",")
+		}
+		tokens[record[0]] = user
+	}
+	return tokens, nil
+}

@@ -1,0 +1,232 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+)
+
+// New returns the command serve.
+func New() *cobra.Command {
+	options := &serveOptions{}
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a Kubernetes API server in memory",
+		Long: `Runs a Kubernetes API server in memory: kubectl, client-go,
+kube-controller-manager and "orrery run" work with it as with a real one. It
+needs nothing but this program, and everything in it is gone when it ends.
+
+It listens on the loopback interface, with TLS and credentials of its own
+making, and writes them to a kubeconfig. A garbage collector and a kubelet that
+plays its nodes are built in.
+
+Faults make it misbehave on demand. Each is a line of text,
+kind:option=value,..., given with --fault or later to a running server.
+"lab help faults" lists them.
+
+  echo 'cut-watches' | kubectl create --raw /debug/orrery/faults -f -
+  kubectl get --raw /debug/orrery/faults
+  kubectl delete --raw /debug/orrery/faults/ID`,
+		Example: `  # a server; it prints the line that tells kubectl about it
+  lab serve
+
+  # on a certain port, with the kubeconfig where you want it
+  lab serve --listen 127.0.0.1:6443 --kubeconfig-out ./orrery.kubeconfig
+
+  # a third of all requests is told to come back later
+  lab serve --fault too-many-requests:share=0.3,retry-after=2s
+
+  # without encryption and credentials, to look at the conversation with curl
+  lab serve --insecure-http --listen 127.0.0.1:8080`,
+		Args: program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return runServer(command.Context(), options, command.OutOrStdout(), command.ErrOrStderr())
+		},
+	}
+	options.addTo(command.Flags())
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("fault", completeFault))
+	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
+	program.Complete(command, "v", "0", "1", "2")
+	program.CompleteFiles(command, "kubeconfig-out", "token-auth-file", "client-ca-file")
+	return command
+}
+
+// completeFault completes the name of a fault; its options are in the help.
+func completeFault(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, kind := range faults.Catalogue() {
+		name, _, _ := strings.Cut(kind.Usage, ":")
+		names = append(names, strings.TrimSpace(name)+"\t"+kind.Summary)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// NewFaultsTopic returns a help topic, "help faults": every fault, what it does and what it teaches.
+func NewFaultsTopic() *cobra.Command {
+	var text strings.Builder
+	text.WriteString("The faults of \"lab serve\". Each is a line of text, kind:option=value,...\n")
+	for _, kind := range faults.Catalogue() {
+		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
+		for _, part := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
+			for _, line := range wrapped(part, 74) {
+				text.WriteString("      " + line + "\n")
+			}
+		}
+	}
+	return &cobra.Command{Use: "faults", Short: "The faults that a server can be told to have", Long: text.String()}
+}
+
+// wrapped breaks a text into lines of at most so many bytes, unless a word is longer.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// runServer is "lab serve": it starts the server, says how to reach it, and waits for a signal.
+func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	program.OutlivePipes()
+	logger := logs.Start(logs.Config{
+		Writer: program.NewLostReader(stderr, stop), Format: logs.Format(options.logFormat),
+		Verbosity: options.verbosity, Color: program.WantsColor(stderr),
+	})
+	defer logger.Stop()
+	var cleanUp atomic.Pointer[func()] // set when there is something to clean up
+	ctx, release := program.UntilSignal(ctx, func() {
+		logger.Warn().Msg("stopped at once by a second signal, requests that were under way are broken off")
+		if remove := cleanUp.Load(); remove != nil {
+			(*remove)()
+		}
+		os.Exit(program.ExitInterrupted)
+	})
+	defer release()
+
+	config, err := options.config()
+	if err != nil {
+		return err
+	}
+	config.Trace = served(logger)
+	server, err := apiserver.New(config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.Background(), options.shutdownTimeout)
+		defer cancel()
+		server.Stop(ending)
+	}()
+	for _, text := range options.faults {
+		if _, err := server.Faults().Add(text); err != nil {
+			return program.UsageError{Command: "lab serve", Err: fmt.Errorf("--fault: %w", err)}
+		}
+	}
+	if err := server.Start(ctx); err != nil {
+		return ListenError(options.listen, err)
+	}
+	path, remove, err := PlaceKubeconfig(server, options.kubeconfigOut)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	cleanUp.Store(&remove)
+	fmt.Fprint(program.NewLostReader(stdout, stop), greeting(server.URL(), path, options))
+
+	<-ctx.Done()
+	logger.Info().Msg("stopping: ending watches and finishing what is in hand; press Ctrl-C again to stop at once")
+	return nil
+}
+
+// greeting is what is printed when the server is up: where it is, the line to copy, and how to end it.
+func greeting(url, kubeconfig string, options *serveOptions) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Kubernetes API server in memory at %s\n\n", url)
+	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", ShellQuoted(kubeconfig))
+	text.WriteString("  kubectl get namespaces\n")
+	if options.insecureHTTP {
+		fmt.Fprintf(&text, "  curl %s/api/v1/namespaces\n", url)
+	}
+	if len(options.faults) > 0 {
+		fmt.Fprintf(&text, "\nFaults that are on: %s\n", strings.Join(options.faults, " "))
+	}
+	text.WriteString("\nCtrl-C ends the server and everything in it.\n")
+	return text.String()
+}
+
+// ShellQuoted makes one word for a shell out of a path.
+func ShellQuoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%,:") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// PlaceKubeconfig writes the kubeconfig where it was asked for, or else to a new directory that remove removes.
+func PlaceKubeconfig(server *apiserver.Server, path string) (written string, remove func(), err error) {
+	remove = func() {}
+	if path == "" {
+		directory, err := os.MkdirTemp("", "orrery-")
+		if err != nil {
+			return "", nil, fmt.Errorf("there is no place for the kubeconfig: %w; name one with --kubeconfig-out", err)
+		}
+		remove = func() { os.RemoveAll(directory) }
+		path = filepath.Join(directory, "kubeconfig")
+	}
+	if err := server.WriteKubeconfig(path); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("the kubeconfig cannot be written: %w; choose another place with --kubeconfig-out", err)
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return path, remove, nil
+}
+
+// ListenError says in one sentence why a server cannot listen, and what to do about it.
+func ListenError(address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("the address %s is in use by another program; choose another port with --listen, 0 for a free one", address)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("this user may not listen on %s; choose a port from 1024 on with --listen, 0 for a free one", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine does not have the address %s; use 127.0.0.1:0 with --listen", address)
+	}
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("listening on %s failed: %w", address, err)
+}
+
+// defaultShutdown is how long the first Ctrl-C waits for requests.
+const defaultShutdown = 10 * time.Second

@@ -1,0 +1,278 @@
+package servecmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/observe/logs"
+	"orrery/internal/program"
+	"orrery/internal/program/programtest"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// lab is the program with this command.
+func lab() *cobra.Command {
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New(), NewFaultsTopic())
+	return root
+}
+
+// lockedBuffer collects what several goroutines write.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// serving is a run of "lab serve".
+type serving struct {
+	stdout, stderr *lockedBuffer
+	stop           func()
+	ended          <-chan error
+}
+
+// startServe runs "lab serve" until the test ends, and waits until it says where it is.
+func startServe(t *testing.T, args ...string) serving {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serving{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, stop: cancel}
+	reader, writer := io.Pipe()
+	root := lab()
+	root.SetArgs(append([]string{"serve"}, args...))
+	root.SetOut(writer)
+	root.SetErr(s.stderr)
+	program.Prepare(root)
+	done := make(chan error, 1)
+	go func() {
+		err := root.ExecuteContext(ctx)
+		writer.Close()
+		done <- err
+	}()
+	s.ended = done
+	t.Cleanup(cancel)
+	greeted := make(chan struct{})
+	go func() {
+		buffer := make([]byte, 4096)
+		for first := true; ; {
+			n, err := reader.Read(buffer)
+			s.stdout.Write(buffer[:n])
+			if first && (n > 0 || err != nil) {
+				first = false
+				close(greeted)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	<-greeted
+	return s
+}
+
+// client returns a client with the kubeconfig that the server's own line names.
+func (s serving) client(t *testing.T) *restclient.Client {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^  export KUBECONFIG=(\S+)$`).FindStringSubmatch(s.stdout.String())
+	require.NotNil(t, line, s.stdout.String())
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: line[1]})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// What is printed is all that is needed, and what was made is gone in the end.
+func TestServe(t *testing.T) {
+	s := startServe(t, "-v2", "--fault", "delay:by=1ms", "--history", "5")
+	assert.Contains(t, s.stdout.String(), "Kubernetes API server in memory at https://127.0.0.1:")
+	assert.Contains(t, s.stdout.String(), "Faults that are on: delay:by=1ms\n")
+	client := s.client(t)
+	list, err := restclient.Metadata(client, api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 4)
+	client.Close()
+	path := strings.TrimSpace(strings.Split(strings.Split(s.stdout.String(), "KUBECONFIG=")[1], "\n")[0])
+	s.stop()
+	require.NoError(t, <-s.ended)
+	assert.NoDirExists(t, filepath.Dir(path))
+	assert.Contains(t, s.stderr.String(), "request begins")
+	assert.Contains(t, s.stderr.String(), "request served")
+	assert.Contains(t, s.stderr.String(), "stopping: ")
+	token := regexp.MustCompile(`[A-Z2-7]{26}`)
+	assert.Empty(t, token.FindAllString(s.stderr.String(), -1), "no token in the log")
+}
+
+func TestServeWithoutProtection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b", "kubeconfig")
+	s := startServe(t, "--insecure-http", "--kubeconfig-out", path, "--nodes", "0", "--garbage-collector=false")
+	assert.Contains(t, s.stdout.String(), "export KUBECONFIG='"+path+"'\n")
+	url := regexp.MustCompile(`curl (\S+)`).FindStringSubmatch(s.stdout.String())
+	require.NotNil(t, url)
+	response, err := http.Get(url[1])
+	require.NoError(t, err)
+	response.Body.Close()
+	assert.Equal(t, 200, response.StatusCode)
+
+	// A page whose name leads to this machine is not the user. Without credentials nothing else tells them apart.
+	request, err := http.NewRequest("DELETE", url[1]+"/default", nil)
+	require.NoError(t, err)
+	request.Host = "evil.example"
+	response, err = http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	refusal, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	response.Body.Close()
+	assert.Equal(t, 403, response.StatusCode)
+	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n", string(refusal))
+	http.DefaultClient.CloseIdleConnections()
+	s.stop()
+	require.NoError(t, <-s.ended)
+	info, err := os.Stat(path)
+	require.NoError(t, err, "a file that was asked for stays")
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestServeKnowsFurtherUsers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.csv")
+	require.NoError(t, os.WriteFile(file, []byte("joes, joe, 7, \"devs,ops\"\nanns,ann,8\n"), 0o600))
+	s := startServe(t, "--token-auth-file", file, "--anonymous-auth")
+	host := s.client(t).Config().Host
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	ask := func(token string) (int, string) {
+		request, err := http.NewRequest("POST", host+"/apis/authentication.k8s.io/v1/selfsubjectreviews", strings.NewReader("{}"))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := transport.RoundTrip(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	code, body := ask("joes")
+	assert.Equal(t, 201, code)
+	assert.Contains(t, body, `"groups":["devs","ops","system:authenticated"],"uid":"7","username":"joe"`)
+	code, _ = ask("")
+	assert.Equal(t, 403, code)
+}
+
+func TestServeMistakesGetOneClearSentence(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, []byte("secret-token,\n"), 0o600))
+	quoted := filepath.Join(dir, "quoted")
+	require.NoError(t, os.WriteFile(quoted, []byte("secret-token,\"joe\n"), 0o600))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"now"}, `unexpected argument "now"`},
+		{[]string{"--listen", "here"}, `--listen must be an address with a port`},
+		{[]string{"--listen", "127.0.0.1:http"}, `--listen must have a port from 0 to 65535`},
+		{[]string{"--listen", "0.0.0.0:0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
+		{[]string{"--listen", ":0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
+		{[]string{"--insecure-http", "--client-ca-file", "x"}, `--client-ca-file needs TLS`},
+		{[]string{"--history", "-1"}, `--history must not be negative`},
+		{[]string{"--nodes", "-1"}, `--nodes must not be negative`},
+		{[]string{"--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
+		{[]string{"-v=-1"}, `-v must not be negative`},
+		{[]string{"--log-format", "xml"}, `there is no log format "xml"`},
+		{[]string{"--fault", "nonsense"}, `--fault: `},
+		{[]string{"--listen", taken.Addr().String()}, taken.Addr().String() + " is in use by another program; choose another port with --listen"},
+		{[]string{"--listen", "203.0.113.7:0"}, `this machine does not have the address 203.0.113.7:0`},
+		{[]string{"--kubeconfig-out", filepath.Join(file, "x")}, `the kubeconfig cannot be written: `},
+		{[]string{"--token-auth-file", filepath.Join(dir, "none")}, `--token-auth-file: open `},
+		{[]string{"--token-auth-file", file}, `line 1 of ` + file + ` must be token,user,uid`},
+		{[]string{"--token-auth-file", quoted}, `is not a CSV file`},
+		{[]string{"--client-ca-file", filepath.Join(dir, "none")}, `--client-ca-file: open `},
+		{[]string{"--client-ca-file", file}, `the client CA cannot be used`},
+	} {
+		code, stdout, stderr := programtest.Call(t, lab(), error.Error, append([]string{"serve"}, row.args...)...)
+		assert.Equal(t, 1, code, row.args)
+		assert.Empty(t, stdout, row.args)
+		assert.Contains(t, stderr, row.want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		assert.NotContains(t, stderr, "secret-token")
+	}
+}
+
+func TestHelpTeachesEveryFault(t *testing.T) {
+	code, stdout, _ := programtest.Call(t, lab(), error.Error, "help", "faults")
+	assert.Equal(t, 0, code)
+	words := strings.Join(strings.Fields(stdout), " ")
+	for _, kind := range faults.Catalogue() {
+		assert.Contains(t, stdout, "\n  "+kind.Usage+"\n")
+		assert.Contains(t, words, kind.Summary)
+		assert.Contains(t, words, "Teaches: "+strings.Join(strings.Fields(kind.Teaches), " "))
+	}
+	for line := range strings.Lines(stdout) {
+		if strings.HasPrefix(line, "      ") {
+			assert.LessOrEqual(t, len([]rune(line)), 81, line)
+		}
+	}
+}
+
+// Whatever a handler or a client says, no line has a secret.
+func TestTheLogHasNoSecrets(t *testing.T) {
+	const canary = "canary-0123456789-abcdef"
+	var out lockedBuffer
+	logger := logs.New(logs.Config{Writer: &out, Verbosity: 3})
+	hooks := served(logger)
+	info := apiserver.RequestInfo{Method: "GET", URI: "/api?token=" + canary, UserAgent: "curl"}
+	hooks.RequestStarted(info)
+	hooks.RequestDone(info, apiserver.RequestResult{Code: 200})
+	hooks.Panicked(info, "Authorization: Bearer "+canary, nil)
+	assert.Equal(t, 3, strings.Count(out.String(), "/api?token="), out.String())
+	assert.NotContains(t, out.String(), canary)
+}
+
+func TestListenErrors(t *testing.T) {
+	wrapped := func(err error) error { return &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)} }
+	assert.EqualError(t, ListenError("x:80", wrapped(syscall.EACCES)), "this user may not listen on x:80; choose a port from 1024 on with --listen, 0 for a free one")
+	assert.EqualError(t, ListenError("x:80", &net.OpError{Op: "listen", Err: errors.New("no such host")}), "listening on x:80 failed: no such host")
+}
+
+func TestShellWords(t *testing.T) {
+	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`} {
+		assert.Equal(t, want, ShellQuoted(path), fmt.Sprint(path))
+	}
+}

@@ -1,0 +1,208 @@
+package benchcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"orrery/internal/program"
+)
+
+// New returns the command bench.
+func New() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the gears: queue, dispatch, FIFO, store, first sync",
+		Long: `Measures one gear at a time, on nothing but this machine.
+
+A run has two phases. In the first the gear gets as much as it takes: that is
+its throughput, what it allocates, and its memory. In the second events come at
+a steady rate, half of that unless --rate says otherwise: that is its latency.
+It counts from when an event was due, not from when a late producer got round to
+it, so that a pause is felt by every event that it made late (no "coordinated
+omission").
+
+Each run proves that the work was done: every key processed, every event
+arrived, the cache equal to the server. If not there are no figures but an
+error.
+
+Results go to the standard output, progress to the standard error. docs/bench.md
+says what each benchmark shows and has exercises; "make bench" compares with
+client-go.`,
+		Example: `  # how fast is the work queue, and how long does a key wait in it?
+  lab bench queue
+
+  # four ways to bring one event to sixteen handlers, with a picture
+  lab bench dispatch --design all --handlers 16 --plot dispatch.svg
+
+  # how does the queue scale with the number of workers?
+  lab bench sweep queue --vary workers=1..64 --plot workers.svg`,
+	}
+	for _, b := range benchmarks {
+		command.AddCommand(newBenchmarkCommand(b))
+	}
+	command.AddCommand(newSweepCommand())
+	return command
+}
+
+// benchmarks are the benchmarks, in the order of the gears that an article about controllers explains.
+var benchmarks = []benchmark{queueBench, dispatchBench, fifoBench, storeBench, syncBench}
+
+func newBenchmarkCommand(b benchmark) *cobra.Command {
+	workload, options := b.workload(), &outputFlags{}
+	command := &cobra.Command{
+		Use:     b.name,
+		Short:   b.short,
+		Long:    b.long,
+		Example: b.examples,
+		Args:    program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			err := workload.check()
+			if err == nil {
+				err = options.check()
+			}
+			if err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			session := newSession(command, options)
+			if noter, ok := workload.(noter); ok {
+				session.say(noter.note())
+			}
+			return session.run(workload.runs())
+		},
+	}
+	workload.addTo(command.Flags())
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "plot")
+	return command
+}
+
+func newSweepCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "sweep",
+		Short: "Run a benchmark for several values of one flag, and plot the curve",
+		Long: `Runs a benchmark once for each value of one flag, one after the other, and shows
+a row for each. With --plot it draws one curve for each design.
+
+The values are a list, 1,2,4,8, or a range, 1..64, which doubles: 1, 2, 4, 8,
+16, 32, 64.`,
+		Example: sweepExamples(),
+	}
+	for _, b := range benchmarks {
+		command.AddCommand(newSweepBenchmarkCommand(b))
+	}
+	return command
+}
+
+// sweepExamples are the first examples of each benchmark.
+func sweepExamples() string {
+	var examples []string
+	for _, b := range benchmarks {
+		first, _, _ := strings.Cut(b.sweeps, "\n\n")
+		examples = append(examples, first)
+	}
+	return strings.Join(examples, "\n\n")
+}
+
+func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
+	workload, options, sweep := b.workload(), &outputFlags{}, &sweepFlags{benchmark: b}
+	command := &cobra.Command{
+		Use:     b.name,
+		Short:   fmt.Sprintf("Vary one flag of \"lab bench %s\"", b.name),
+		Long:    fmt.Sprintf("Runs \"lab bench %s\" once for each value of one flag.\nIts help says what it measures.", b.name),
+		Example: b.sweeps,
+		Args:    program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			err := workload.check()
+			if err == nil {
+				err = options.check()
+			}
+			if err == nil {
+				err = sweep.prepare(command.Flags())
+			}
+			if err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			session := newSession(command, options)
+			session.varied = sweep.flag
+			return session.run(sweep.runs)
+		},
+	}
+	command.Flags().SortFlags = false // messages name the flags in the order of the help
+	sweep.addTo(command.Flags())
+	workload.addTo(command.Flags())
+	sweep.own = flagNames(command.Flags())
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "plot")
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("vary", sweep.complete))
+	return command
+}
+
+// benchmark is a benchmark: what its command says, and its workload.
+type benchmark struct {
+	name     string
+	short    string
+	long     string
+	examples string
+	// sweeps are the examples of "lab bench sweep" with this benchmark.
+	sweeps   string
+	workload func() workload
+}
+
+// workload is what the flags of a benchmark ask for.
+type workload interface {
+	addTo(flags *pflag.FlagSet)
+	// check finds what no run could work with.
+	check() error
+	// runs are what is to be run, one after the other: one for each design.
+	runs() []job
+}
+
+// noter is a workload that may have something to say before it runs.
+type noter interface {
+	// note is a sentence for the standard error; empty if there is nothing to say.
+	note() string
+}
+
+// subjects are subjects by the names that flags have for them.
+type subjects[S interface{ Name() string }] []S
+
+func (s subjects[S]) names() []string {
+	names := make([]string, len(s))
+	for i, subject := range s {
+		names[i] = strings.ReplaceAll(subject.Name(), " ", "-")
+	}
+	return names
+}
+
+// chosen are the subjects of a flag, in the order in which they were given.
+func (s subjects[S]) chosen(flag program.Choice) []S {
+	var subjects []S
+	for _, name := range flag.Chosen {
+		subjects = append(subjects, s[slices.Index(s.names(), name)])
+	}
+	return subjects
+}
+
+// designVar adds a flag for the subjects.
+func (s subjects[S]) designVar(flags *pflag.FlagSet, c *program.Choice, usage string) {
+	program.ChoicesVar(flags, c, "design", "design", s.names(), usage)
+}
+
+// runsOf makes a run for each subject; if there are several, each has the name of its subject.
+func runsOf[S interface{ Name() string }](subjects []S, run func(S) job) []job {
+	var runs []job
+	for _, subject := range subjects {
+		made := run(subject)
+		if len(subjects) > 1 {
+			made.design = subject.Name()
+		}
+		runs = append(runs, made)
+	}
+	return runs
+}

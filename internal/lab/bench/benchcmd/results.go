@@ -1,0 +1,176 @@
+package benchcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench/report"
+	"orrery/internal/program"
+)
+
+// jobResults is a run and its results, one for each round.
+type jobResults struct {
+	job
+	rounds []*bench.Result
+}
+
+// last is the only result, or one that says what all of them have in common.
+func (r jobResults) last() *bench.Result { return r.rounds[len(r.rounds)-1] }
+
+// median is what a table shows of several rounds: the median of each figure, and all latencies together. Parameters that
+// the rounds have chosen for themselves are left out where they differ.
+func (r jobResults) median() *bench.Result {
+	if len(r.rounds) == 1 {
+		return r.rounds[0]
+	}
+	first := r.rounds[0]
+	merged := &bench.Result{Bench: first.Bench, Subject: first.Subject, Proof: r.last().Proof}
+	for _, parameter := range first.Parameters {
+		if !slices.ContainsFunc(r.rounds, func(round *bench.Result) bool { return !slices.Contains(round.Parameters, parameter) }) {
+			merged.Parameters = append(merged.Parameters, parameter)
+		}
+	}
+	merged.Parameters = append(merged.Parameters, bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r.rounds)) + " (medians)"})
+	for _, figure := range first.Figures {
+		figure.Value, _, _ = r.spread(func(result *bench.Result) float64 {
+			same, _ := result.Figure(figure.Name)
+			return same.Value
+		})
+		merged.Figures = append(merged.Figures, figure)
+	}
+	for _, round := range r.rounds {
+		if round.Latency != nil {
+			if merged.Latency == nil {
+				merged.Latency = &histogram.Histogram{}
+			}
+			merged.Latency.Merge(round.Latency)
+		}
+	}
+	return merged
+}
+
+// spread is the median of a number over the rounds, with the least and the greatest.
+func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high float64) {
+	values := make([]float64, len(r.rounds))
+	for i, round := range r.rounds {
+		values[i] = of(round)
+	}
+	slices.Sort(values)
+	middle := len(values) / 2
+	median = values[middle]
+	if len(values)%2 == 0 {
+		median = (values[middle-1] + values[middle]) / 2
+	}
+	return median, values[0], values[len(values)-1]
+}
+
+// medians are the results for a table.
+func medians(records []jobResults) []*bench.Result {
+	var results []*bench.Result
+	for _, record := range records {
+		results = append(results, record.median())
+	}
+	return results
+}
+
+// everyRound are the results for programs: all of them, with the number of the round where there were several.
+func everyRound(records []jobResults) []*bench.Result {
+	var results []*bench.Result
+	for _, record := range records {
+		for i, round := range record.rounds {
+			if len(record.rounds) > 1 {
+				numbered := *round
+				numbered.Parameters = append(slices.Clone(round.Parameters), bench.Parameter{Name: "round", Value: strconv.Itoa(i + 1)})
+				round = &numbered
+			}
+			results = append(results, round)
+		}
+	}
+	return results
+}
+
+// outputFlags are the flags that all benchmarks share: what becomes of the results.
+type outputFlags struct {
+	output program.Choice
+	plot   string
+	figure string
+	rounds int
+	quiet  bool
+}
+
+// The forms of results.
+const (
+	outputTable = "table"
+	outputJSON  = "json"
+	outputCSV   = "csv"
+)
+
+func (o *outputFlags) addTo(flags *pflag.FlagSet) {
+	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
+	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
+	flags.StringVar(&o.figure, "figure", "", "what to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
+	flags.IntVar(&o.rounds, "rounds", 1, "how often everything is run, in turns; tables and plots show medians, plots also how far the rounds lie apart; JSON and CSV have every round")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+}
+
+const mostRounds = 1000
+
+func (o *outputFlags) check() error {
+	switch extension := filepath.Ext(o.plot); {
+	case extension != "" && !strings.EqualFold(extension, ".svg"):
+		return fmt.Errorf("--plot writes SVG: name the file .svg, not %s", extension)
+	case o.figure != "" && o.plot == "":
+		return errors.New("--figure says what to plot: it needs --plot")
+	case o.rounds < 1 || o.rounds > mostRounds:
+		return fmt.Errorf("--rounds must be between 1 and %d, it is %d", mostRounds, o.rounds)
+	}
+	return nil
+}
+
+// write writes the results in the form that was asked for.
+func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) error {
+	switch {
+	case o.output.String() == outputJSON:
+		return report.JSON(w, everyRound(records))
+	case o.output.String() == outputCSV:
+		return report.CSV(w, everyRound(records))
+	case varied != "":
+		return report.Sweep(w, varied, medians(records))
+	default:
+		return report.Table(w, medians(records))
+	}
+}
+
+// reservePlot makes sure that the plot can be written, before anything is measured for it. release removes the file if it
+// was made for a plot that there is not going to be.
+func (o *outputFlags) reservePlot() (release func(), err error) {
+	if o.plot == "" {
+		return func() {}, nil
+	}
+	_, before := os.Stat(o.plot)
+	file, err := os.OpenFile(o.plot, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, plotError(err)
+	}
+	file.Close()
+	return func() {
+		if errors.Is(before, fs.ErrNotExist) {
+			os.Remove(o.plot)
+		}
+	}, nil
+}
+
+func plotError(err error) error {
+	return fmt.Errorf("the plot cannot be written: %w; choose another place with --plot", err)
+}

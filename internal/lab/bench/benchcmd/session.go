@@ -1,0 +1,196 @@
+package benchcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/progress"
+	"orrery/internal/program"
+)
+
+// session does runs, one after the other, and shows what came out.
+type session struct {
+	ctx            context.Context
+	options        *outputFlags
+	stdout, stderr io.Writer
+	varied         string // the flag of a sweep
+	// ownRates tells that each run chooses the rate of its second phase, so that their latencies are not those of the
+	// same load.
+	ownRates bool
+}
+
+func newSession(command *cobra.Command, options *outputFlags) *session {
+	rate := command.Flags().Lookup("rate")
+	return &session{
+		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
+		ownRates: rate != nil && rate.Value.String() == "0",
+	}
+}
+
+// run does the runs. Those that have ended when a sweep is interrupted are shown; there are no results of half a run.
+func (s *session) run(runs []job) error {
+	release, err := s.options.reservePlot()
+	if err != nil {
+		return err
+	}
+	records, err := s.measure(runs)
+	if err != nil && (s.varied == "" || len(records) == 0) {
+		release()
+		return err
+	}
+	if showErr := s.show(records, err == nil); showErr != nil {
+		release()
+		return showErr
+	}
+	if err != nil {
+		release()
+	}
+	return err
+}
+
+// measure returns the records of the runs that have ended, and why the others have not.
+func (s *session) measure(runs []job) ([]jobResults, error) {
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	program.OutlivePipes()
+	ctx, giveBack := program.UntilSignal(ctx, func() {
+		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
+		os.Exit(program.ExitInterrupted)
+	})
+	defer giveBack()
+
+	var records []jobResults
+	total := len(runs) * s.options.rounds
+	for done := range total {
+		// Round by round: what disturbs the machine for a while disturbs all runs alike.
+		i := done % len(runs)
+		if total > 1 && !s.options.quiet {
+			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
+		}
+		meter := &bench.Meter{}
+		result, err := s.one(ctx, runs[i], meter)
+		if ctx.Err() != nil {
+			return records, &interruptedError{run: s.name(runs[i]), phase: meter.Phase().Name, ended: done}
+		}
+		if err != nil {
+			if len(runs) > 1 {
+				err = fmt.Errorf("%s: %w", s.name(runs[i]), err)
+			}
+			return records, err
+		}
+		s.nameValue(runs[i], result)
+		if i == len(records) {
+			records = append(records, jobResults{job: runs[i]})
+		}
+		records[i].rounds = append(records[i].rounds, result)
+	}
+	return records, nil
+}
+
+// nameValue makes sure that a result of a sweep says for which value it is, as the flag has it: a workload may leave out a
+// parameter that is off.
+func (s *session) nameValue(run job, result *bench.Result) {
+	if s.varied == "" {
+		return
+	}
+	for i, parameter := range result.Parameters {
+		if strings.ReplaceAll(parameter.Name, " ", "-") == s.varied {
+			result.Parameters[i].Value = run.value
+			return
+		}
+	}
+	result.Parameters = append(result.Parameters, bench.Parameter{Name: s.varied, Value: run.value})
+}
+
+// one does one run. What the one before has left behind is collected first, because it would be counted as memory.
+func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
+	debug.FreeOSMemory()
+	if !s.options.quiet {
+		defer progress.Start(s.stderr, meter).Stop()
+	}
+	return run.do(ctx, meter)
+}
+
+// name is what a run is called.
+func (s *session) name(run job) string {
+	switch {
+	case s.varied == "":
+		return run.design
+	case run.design == "":
+		return s.varied + "=" + run.value
+	default:
+		return s.varied + "=" + run.value + ", " + run.design
+	}
+}
+
+// show writes what came out. Nothing is lost because nobody reads it: then there is nobody to tell either.
+func (s *session) show(records []jobResults, complete bool) error {
+	stdout := program.NewLostReader(s.stdout, func() {})
+	if err := s.options.write(stdout, s.varied, records); err != nil {
+		return fmt.Errorf("the results cannot be written: %w", err)
+	}
+	if s.ownRates && s.varied != "rate" && len(records) > 1 {
+		s.say("each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
+	}
+	if s.options.plot == "" || !complete {
+		return nil
+	}
+	svg, err := s.plot(records)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.options.plot, svg, 0o666); err != nil {
+		return plotError(err)
+	}
+	if !s.options.quiet {
+		fmt.Fprintf(s.stderr, "plot: %s\n", s.options.plot)
+	}
+	return nil
+}
+
+// say tells the user something that is no result.
+func (s *session) say(note string) {
+	if note != "" && !s.options.quiet {
+		fmt.Fprintln(s.stderr, "note: "+note)
+	}
+}
+
+// job is one run: of one design, with one value of the flag that is varied.
+type job struct {
+	// design is what the run is called among others: "batching".
+	design string
+	// value is what the varied flag has; empty if none is varied.
+	value string
+	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
+}
+
+// interruptedError says that somebody did not want to wait any longer.
+type interruptedError struct {
+	run   string // empty if there was only one
+	phase string
+	ended int // runs that had ended before
+}
+
+func (e *interruptedError) Error() string {
+	text := "interrupted"
+	if e.phase != "" {
+		text += fmt.Sprintf(" during %q", e.phase)
+	}
+	if e.run != "" {
+		text += " of " + e.run
+	}
+	text += "; a run that has not ended has no result"
+	if e.ended > 0 {
+		text += fmt.Sprintf(", %d had ended before", e.ended)
+	}
+	return text
+}
+
+func (e *interruptedError) Unwrap() error { return program.ErrInterrupted }

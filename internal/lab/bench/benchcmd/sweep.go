@@ -1,0 +1,170 @@
+package benchcmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"orrery/internal/program"
+)
+
+// sweepFlags varies one flag of a benchmark.
+type sweepFlags struct {
+	benchmark
+	own  []string // the flags of the workload, which may be varied
+	vary string   // --vary
+
+	// Set by prepare.
+	flag string
+	runs []job
+}
+
+func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&s.vary, "vary", "", "the flag to vary and its values: `flag=1,2,4` or flag=1..64")
+}
+
+// mostSweepValues is how many values a sweep may have: more are a mistake, such as a range of nanoseconds to hours.
+const mostSweepValues = 32
+
+// prepare finds out what is to be run. given are the flags of the command, as they were given; each run has a set of its
+// own in which one is replaced, so that mistakes are found before anything is measured.
+func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
+	values, err := s.parse(given)
+	if err != nil {
+		return err
+	}
+	s.runs = nil
+	for _, value := range values {
+		workload := s.workload()
+		flags := pflag.NewFlagSet(s.flag, pflag.ContinueOnError)
+		workload.addTo(flags)
+		given.Visit(func(flag *pflag.Flag) {
+			if slices.Contains(s.own, flag.Name) && flag.Name != "vary" && flag.Name != s.flag && err == nil {
+				err = flags.Set(flag.Name, flag.Value.String())
+			}
+		})
+		if err == nil {
+			err = flags.Set(s.flag, value)
+		}
+		if err == nil {
+			err = workload.check()
+		}
+		if err != nil {
+			return fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
+		}
+		for _, run := range workload.runs() {
+			run.value = flags.Lookup(s.flag).Value.String()
+			s.runs = append(s.runs, run)
+		}
+	}
+	return nil
+}
+
+// parse takes --vary apart.
+func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
+	if s.vary == "" {
+		return nil, errors.New("--vary is missing: the flag to vary and its values, such as --vary " + s.suggestion())
+	}
+	name, text, found := strings.Cut(s.vary, "=")
+	s.flag = strings.TrimLeft(strings.TrimSpace(name), "-")
+	if !found || text == "" {
+		return nil, fmt.Errorf("--vary %s: it must be a flag and its values, such as %s", s.vary, s.suggestion())
+	}
+	flag := given.Lookup(s.flag)
+	if flag == nil || !slices.Contains(s.variable(given), s.flag) {
+		return nil, fmt.Errorf("--vary %s: %q is not a flag that can be varied; use one of %s",
+			s.vary, s.flag, strings.Join(s.variable(given), ", "))
+	}
+	if flag.Changed {
+		return nil, fmt.Errorf("--%s has one value and --vary others: leave one of them out", s.flag)
+	}
+	values = strings.Split(text, ",")
+	if low, high, isRange := strings.Cut(text, ".."); isRange {
+		if values, err = doubling(flag.Value, low, high); err != nil {
+			return nil, fmt.Errorf("--vary %s: %w", s.vary, err)
+		}
+	}
+	if len(values) > mostSweepValues {
+		return nil, fmt.Errorf("--vary %s: these are %d values, more than %d", s.vary, len(values), mostSweepValues)
+	}
+	return values, nil
+}
+
+// suggestion is a value of --vary that works.
+func (s *sweepFlags) suggestion() string {
+	_, rest, _ := strings.Cut(s.sweeps, "--vary ")
+	word, _, _ := strings.Cut(rest, " ")
+	word, _, _ = strings.Cut(word, "\n")
+	return word
+}
+
+// variable are the flags that can be varied: not those that take several values at once anyway.
+func (s *sweepFlags) variable(flags *pflag.FlagSet) []string {
+	return slices.DeleteFunc(slices.Clone(s.own), func(name string) bool {
+		choice, ok := flags.Lookup(name).Value.(*program.Choice)
+		return name == "vary" || ok && choice.Many()
+	})
+}
+
+// complete offers the flags that can be varied.
+func (s *sweepFlags) complete(command *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(typed, "=") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offers []string
+	for _, name := range s.variable(command.Flags()) {
+		offers = append(offers, name+"=")
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// doubling returns the values of a range: from low, always twice as much, to high, which is always there.
+func doubling(flag pflag.Value, low, high string) ([]string, error) {
+	from, err := rangeEnd(flag, low)
+	if err != nil {
+		return nil, err
+	}
+	to, err := rangeEnd(flag, high)
+	if err != nil {
+		return nil, err
+	}
+	if from <= 0 || to <= from {
+		return nil, fmt.Errorf("a range must begin above zero and end above its beginning")
+	}
+	var values []string
+	for v := from; v < to && len(values) <= mostSweepValues; v *= 2 {
+		values = append(values, rangeValue(flag, v))
+	}
+	return append(values, rangeValue(flag, to)), nil
+}
+
+func rangeEnd(flag pflag.Value, text string) (float64, error) {
+	if number, ok := flag.(*numberFlag); ok {
+		return number.parse(text)
+	}
+	if flag.Type() == "duration" {
+		duration, err := time.ParseDuration(text)
+		return float64(duration), err
+	}
+	return 0, errors.New("only numbers and durations have ranges; write a list with commas")
+}
+
+func rangeValue(flag pflag.Value, v float64) string {
+	if flag.Type() == "duration" {
+		return time.Duration(v).String()
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// flagNames are the names of all flags so far.
+func flagNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	return names
+}

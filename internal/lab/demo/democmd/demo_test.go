@@ -1,0 +1,117 @@
+package democmd
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/program/programtest"
+	"orrery/restclient/kubeconfig"
+)
+
+func TestDemoMistakes(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for want, args := range map[string][]string{
+		`--scene: there is no scene "delite"; the scenes are delete, finalizer, `: {"--scene", "delite"},
+		"--objects must be between 10 and 20000, not 9":                           {"--objects", "9"},
+		"--objects must be between 10 and 20000, not 20001":                       {"--objects", "20001"},
+		"--listen must be an address with a port":                                 {"--listen", "here"},
+		"--kubeconfig-out needs --keep":                                           {"--kubeconfig-out", "x"},
+		"is in use by another program; choose another port with --listen":         {"--listen", taken.Addr().String()},
+		`unexpected argument "delete"`:                                            {"delete"},
+	} {
+		code, stdout, stderr := call(t, args...)
+		assert.Equal(t, 1, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
+	}
+}
+
+// call runs the command as a user would.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New())
+	return programtest.Call(t, root, error.Error, append([]string{"demo"}, args...)...)
+}
+
+func TestDemoHelpListsTheScenes(t *testing.T) {
+	code, stdout, _ := call(t, "--help")
+	assert.Zero(t, code)
+	for _, scene := range scenes.All() {
+		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+scene.Summary+"\n")
+	}
+}
+
+// What is no terminal gets lines; a picture needs one.
+func TestDemoDrawsOnTerminalsOnly(t *testing.T) {
+	options := &demoOptions{}
+	config := options.config(&bytes.Buffer{})
+	assert.Nil(t, config.Size)
+	assert.False(t, config.Color)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	defer writer.Close()
+	assert.Nil(t, options.config(writer).Size)
+}
+
+func TestDemoGlyphs(t *testing.T) {
+	for want, environment := range map[*display.Glyphs][][3]string{
+		&display.Unicode: {{"", "", ""}, {"", "", "de_DE.UTF-8"}, {"en_US.UTF-8", "", "C"}, {"", "C.UTF-8", "POSIX"}},
+		&display.ASCII:   {{"C", "", "de_DE.UTF-8"}, {"", "", "POSIX"}, {"", "C", ""}},
+	} {
+		for _, values := range environment {
+			t.Setenv("LC_ALL", values[0])
+			t.Setenv("LC_CTYPE", values[1])
+			t.Setenv("LANG", values[2])
+			assert.Same(t, want, glyphs(), values)
+		}
+	}
+}
+
+// A server that is kept is announced with a kubeconfig that works, and both are gone in the end.
+func TestDemoKeepsTheServer(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{TLS: true})
+	require.NoError(t, err)
+	defer server.Stop(context.Background())
+	require.NoError(t, server.Start(t.Context()))
+	var out bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	path := ""
+	announced := writerFunc(func(p []byte) (int, error) {
+		if found := regexp.MustCompile(`export KUBECONFIG=(\S+)`).FindSubmatch(p); found != nil {
+			path = string(found[1])
+			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+			assert.NoError(t, err)
+			assert.Equal(t, server.URL(), config.Host)
+			cancel()
+		}
+		return out.Write(p)
+	})
+	require.NoError(t, keepServer(ctx, &demoOptions{}, server, announced))
+	require.NotEmpty(t, path)
+	assert.NoFileExists(t, path)
+	assert.Contains(t, out.String(), "Ctrl-C ends both.")
+	for line := range strings.Lines(out.String()) {
+		assert.LessOrEqual(t, len(line), 80)
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,0 +1,101 @@
+package democmd
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/program"
+)
+
+// demoOptions are the flags of "lab demo".
+type demoOptions struct {
+	scene         string
+	objects       int
+	keep          bool
+	plain         bool
+	listen        string
+	kubeconfigOut string
+}
+
+func (o *demoOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
+	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "how many objects the namespace is filled with")
+	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
+	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` for the server to listen on; port 0 is a free one")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep; default: a temporary file, removed at the end")
+}
+
+// The numbers of objects that make sense: one of each type, and what a laptop fills in a moment.
+const (
+	fewestObjects = 10
+	mostObjects   = 20_000
+)
+
+// check finds values that no demo could work with.
+func (o *demoOptions) check() error {
+	if _, err := scenes.Named(o.scene); err != nil {
+		return fmt.Errorf("--scene: %w", err)
+	}
+	if o.objects < fewestObjects || o.objects > mostObjects {
+		return fmt.Errorf("--objects must be between %d and %d, not %d", fewestObjects, mostObjects, o.objects)
+	}
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
+	}
+	if o.kubeconfigOut != "" && !o.keep {
+		return fmt.Errorf("--kubeconfig-out needs --keep: without it there is no server left to talk to")
+	}
+	return nil
+}
+
+// config is the demo that the flags and the terminal ask for.
+func (o *demoOptions) config(stdout io.Writer) demo.Config {
+	config := demo.Config{
+		Scene: o.scene, Objects: o.objects, Listen: o.listen,
+		Color: program.WantsColor(stdout), Glyphs: glyphs(),
+	}
+	file, ok := stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return config
+	}
+	size := func() display.Size {
+		width, height, err := term.GetSize(int(file.Fd()))
+		if err != nil || width <= 0 || height <= 0 {
+			return display.Size{Width: 80, Height: 24}
+		}
+		return display.Size{Width: width, Height: height}
+	}
+	if o.plain || os.Getenv("TERM") == "dumb" {
+		config.Width = size().Width
+	} else {
+		config.Size = size
+	}
+	return config
+}
+
+// glyphs are those that the terminal shows. A locale that says nothing of UTF-8 is the default of a container and shows it
+// all the same; only one that says that it wants ASCII is believed.
+func glyphs() *display.Glyphs {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		switch value := os.Getenv(name); value {
+		case "":
+			continue
+		case "C", "POSIX":
+			return &display.ASCII
+		default:
+			return &display.Unicode
+		}
+	}
+	return &display.Unicode
+}

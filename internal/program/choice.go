@@ -1,0 +1,116 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Choice is the value of a flag for one of several words, or for a list of them.
+type Choice struct {
+	Chosen []string // by the user, or by default
+
+	of    string // what the words are: "distribution"
+	words []string
+	many  bool // the flag takes a list with commas, or "all"
+}
+
+// ChoiceVar adds a flag for one of several words; the first is the default.
+func ChoiceVar[T ~string](flags *pflag.FlagSet, c *Choice, name, shorthand, of string, words []T, usage string) {
+	*c = Choice{of: of, words: hyphenated(words)}
+	c.Chosen = c.words[:1]
+	flags.VarP(c, name, shorthand, usage+": "+c.list())
+}
+
+// ChoicesVar adds a flag for some of several words; the first is the default.
+func ChoicesVar[T ~string](flags *pflag.FlagSet, c *Choice, name, of string, words []T, usage string) {
+	*c = Choice{of: of, words: hyphenated(words), many: true}
+	c.Chosen = c.words[:1]
+	flags.Var(c, name, usage+": "+strings.Join(c.words, ", ")+"; several with commas, or all")
+}
+
+// hyphenated makes one word of each name that is two words in a table.
+func hyphenated[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = strings.ReplaceAll(string(word), " ", "-")
+	}
+	return list
+}
+
+// Set implements [pflag.Value].
+func (c *Choice) Set(text string) error {
+	chosen := []string{text}
+	if c.many {
+		chosen = strings.Split(text, ",")
+		if text == "all" {
+			chosen = slices.Clone(c.words)
+		}
+	}
+	for i, word := range chosen {
+		chosen[i] = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), " ", "-")
+		if !slices.Contains(c.words, chosen[i]) {
+			return fmt.Errorf("there is no %s %q; use %s", c.of, word, c.list())
+		}
+		if slices.Contains(chosen[:i], chosen[i]) {
+			return fmt.Errorf("%q is there twice", chosen[i])
+		}
+	}
+	c.Chosen = chosen
+	return nil
+}
+
+func (c *Choice) String() string { return strings.Join(c.Chosen, ",") }
+
+// Type is what help shows behind the name of the flag.
+func (c *Choice) Type() string {
+	if c.many {
+		return "names"
+	}
+	return "name"
+}
+
+// Many reports whether the flag takes a list.
+func (c *Choice) Many() bool { return c.many }
+
+// offers are the words that can be typed.
+func (c *Choice) offers() []string {
+	if c.many {
+		return append(slices.Clone(c.words), "all")
+	}
+	return c.words
+}
+
+// list is the words in a sentence.
+func (c *Choice) list() string {
+	words := c.offers()
+	if len(words) == 1 {
+		return words[0]
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// CompleteChoices lets shells complete the words of all flags that have a Choice.
+func CompleteChoices(command *cobra.Command) {
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if choice, ok := flag.Value.(*Choice); ok {
+			Complete(command, flag.Name, choice.offers()...)
+		}
+	})
+}
+
+// Complete lets shells complete a flag with one of these words. What follows a tab in a word is its description.
+func Complete(command *cobra.Command, flag string, words ...string) {
+	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// CompleteFiles lets shells complete these flags with the names of files. No other flag is completed with them.
+func CompleteFiles(command *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
+	}
+}

@@ -1,0 +1,30 @@
+package program
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+type failingWriter struct{ err error }
+
+func (w *failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestLostReaderPassesOtherErrorsOn(t *testing.T) {
+	lost := 0
+	failing := &failingWriter{}
+	w := NewLostReader(failing, func() { lost++ })
+	failing.err = syscall.ENOSPC
+	_, err := w.Write([]byte("x"))
+	assert.ErrorIs(t, err, syscall.ENOSPC)
+	assert.Zero(t, lost, "a full disk is no reason to stop")
+	failing.err = &os.PathError{Op: "write", Err: syscall.EPIPE}
+	for range 2 {
+		n, err := w.Write([]byte("xyz"))
+		assert.NoError(t, err)
+		assert.Equal(t, 3, n)
+	}
+	assert.Equal(t, 1, lost)
+}

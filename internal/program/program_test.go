@@ -1,0 +1,140 @@
+package program_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+
+	"orrery/internal/program"
+	"orrery/internal/program/programtest"
+)
+
+// newRoot is a program with a command that does what flags say, and one that groups others.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{Use: "program", Short: "A program", Long: "A program for tests."}
+	var fail, interrupt bool
+	run := &cobra.Command{Use: "run", Short: "Run", Long: "Runs.", Args: program.NoArguments, RunE: func(*cobra.Command, []string) error {
+		switch {
+		case fail:
+			return fmt.Errorf("it failed with Bearer canary-0123456789")
+		case interrupt:
+			return fmt.Errorf("it was early: %w", program.ErrInterrupted)
+		}
+		return nil
+	}}
+	run.Flags().BoolVar(&fail, "fail", false, "fail")
+	run.Flags().BoolVar(&interrupt, "interrupt", false, "be interrupted")
+	var kind program.Choice
+	program.ChoiceVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
+	run.Flags().String("file", "", "a `file`")
+	program.CompleteChoices(run)
+	program.CompleteFiles(run, "file")
+	group := &cobra.Command{Use: "group", Short: "Group", Long: "Groups others."}
+	group.AddCommand(&cobra.Command{Use: "member", Short: "Member", Args: program.NoArguments, RunE: run.RunE})
+	root.AddCommand(run, group, program.NewVersionCommand())
+	return root
+}
+
+func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
+	for want, args := range map[string][]string{
+		`unknown command "rn"; did you mean run? (see "program --help")`:                             {"rn"},
+		`unknown command "nosuch" (see "program --help")`:                                            {"nosuch"},
+		`unknown command "help-me" (see "program --help")`:                                           {"help", "help-me"},
+		`unknown command "grup"; did you mean run or group? (see "program --help")`:                  {"help", "grup"},
+		`unknown command "membr"; did you mean member? (see "program group --help")`:                 {"group", "membr"},
+		`unknown command "mem"; did you mean member? (see "program group --help")`:                   {"help", "group", "mem"},
+		`unexpected argument "now" (see "program run --help")`:                                       {"run", "now"},
+		`unexpected argument "more" (see "program run --help")`:                                      {"help", "run", "more"},
+		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion", "ksh"},
+		`unknown flag: --falil (see "program run --help")`:                                           {"run", "--falil"},
+		`unknown shorthand flag: 'x' in -x (see "program run --help")`:                               {"run", "-x"},
+		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
+	} {
+		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
+		assert.Equal(t, 1, code, args)
+		assert.Empty(t, stdout, args)
+		assert.True(t, strings.HasPrefix(stderr, "program: "+want), "%q: %s", args, stderr)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+}
+
+func TestHelpIsPrinted(t *testing.T) {
+	for _, same := range [][][]string{
+		{{}, {"help"}, {"--help"}, {"-h"}},
+		{{"help", "run"}, {"run", "--help"}, {"run", "-h"}},
+		{{"group"}, {"help", "group"}, {"group", "-h"}},
+	} {
+		_, want, _ := programtest.Call(t, newRoot(), error.Error, same[0]...)
+		assert.Contains(t, want, "Usage:\n")
+		for _, args := range same {
+			code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
+			assert.Zero(t, code, args)
+			assert.Equal(t, want, stdout, args)
+			assert.Empty(t, stderr, args)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	want := "program version " + program.Version + " ("
+	for _, args := range [][]string{{"--version"}, {"version"}} {
+		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
+		assert.Zero(t, code, stderr)
+		assert.True(t, strings.HasPrefix(stdout, want), stdout)
+		assert.Equal(t, 1, strings.Count(stdout, "\n"))
+	}
+	_, stdout, _ := programtest.Call(t, newRoot(), error.Error, "version", "-o", "json")
+	assert.Contains(t, stdout, `"version":"`+program.Version+`"`)
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, "completion", shell)
+		assert.Zero(t, code, stderr)
+		assert.Contains(t, stdout, "program", shell)
+		assert.Greater(t, len(stdout), 1000, shell)
+	}
+	assert.Equal(t, []string{"one", "other"}, programtest.Complete(t, newRoot(), "run", "--kind", ""))
+	assert.Equal(t, []string{"run"}, programtest.Complete(t, newRoot(), "ru"))
+	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n"} { // the shell's own, which is names of files; or nothing else
+		_, stdout, _ := programtest.Call(t, newRoot(), error.Error, cobra.ShellCompRequestCmd, "run", flag, "x")
+		assert.True(t, strings.HasSuffix(stdout, directive), "%s: %q", flag, stdout)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"run"}, 0, ""},
+		{[]string{"run", "--fail"}, 1, "program: it failed with Bearer "},
+		{[]string{"run", "--interrupt"}, program.ExitInterrupted, "program: it was early: interrupted\n"},
+	} {
+		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, c.args...)
+		assert.Equal(t, c.code, code, c.args)
+		assert.Empty(t, stdout)
+		assert.True(t, strings.HasPrefix(stderr, c.says), stderr)
+		assert.NotContains(t, stderr, "canary")
+	}
+}
+
+// blockedWriter is a pipe that is full and that nobody reads.
+type blockedWriter struct{ forever chan struct{} }
+
+func (w blockedWriter) Write([]byte) (int, error) {
+	<-w.forever
+	return 0, io.ErrClosedPipe
+}
+
+// The program ends, with its exit code, also when the sentence that it ends with cannot be written.
+func TestTheLastSentenceDoesNotKeepTheProgramFromEnding(t *testing.T) {
+	blocked := blockedWriter{make(chan struct{})}
+	defer close(blocked.forever)
+	assert.Equal(t, 1, program.Run(newRoot(), []string{"run", "--fail"}, io.Discard, blocked, error.Error))
+}

@@ -1,0 +1,102 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is set by the linker; see the Makefile. A program that "go install" built has the version of its module.
+var Version = "unknown"
+
+func init() { Version = builtVersion(Version, readBuildInfo()) }
+
+// VersionInfo is what "orrery version" prints.
+type VersionInfo struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`   // of the sources; empty if the program was built without their history
+	Modified bool   `json:"modified,omitempty"` // the sources were not those of the commit
+	Date     string `json:"date,omitempty"`     // of the commit, RFC 3339
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// readBuildInfo is what the compiler has written into the program, never nil.
+func readBuildInfo() *debug.BuildInfo {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return &debug.BuildInfo{}
+	}
+	return info
+}
+
+// builtVersion is the version that the linker was given, or else the module's.
+func builtVersion(linked string, info *debug.BuildInfo) string {
+	if linked == "unknown" && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return linked
+}
+
+// CurrentVersion returns what is known of this program.
+func CurrentVersion() VersionInfo { return newVersionInfo(readBuildInfo()) }
+
+func newVersionInfo(info *debug.BuildInfo) VersionInfo {
+	v := VersionInfo{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			v.Commit = setting.Value
+		case "vcs.time":
+			v.Date = setting.Value
+		case "vcs.modified":
+			v.Modified = setting.Value == "true"
+		}
+	}
+	return v
+}
+
+// String is what people read: "v1.2.3 (commit 0123456789ab, go1.26.8, linux/amd64)".
+func (v VersionInfo) String() string {
+	details := []string{v.Go, v.Platform}
+	if v.Commit != "" {
+		commit := "commit " + v.Commit[:min(len(v.Commit), 12)]
+		if v.Modified {
+			commit += " with changes"
+		}
+		details = append([]string{commit}, details...)
+	}
+	return fmt.Sprintf("%s (%s)", v.Version, strings.Join(details, ", "))
+}
+
+// NewVersionCommand returns the command that prints the version.
+func NewVersionCommand() *cobra.Command {
+	var output Choice
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long: `Prints the version, the commit that it was built from if that is known, the
+version of Go and the platform. It talks to no cluster.`,
+		Example: `  # for people
+  orrery version
+
+  # for scripts
+  orrery version -o json`,
+		Args: NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			info := CurrentVersion()
+			if output.String() == "json" {
+				return json.NewEncoder(command.OutOrStdout()).Encode(info)
+			}
+			_, err := fmt.Fprintln(command.OutOrStdout(), command.Root().Name(), "version", info)
+			return err
+		},
+	}
+	ChoiceVar(command.Flags(), &output, "output", "o", "output format", []string{"text", "json"}, "form of the output")
+	CompleteChoices(command)
+	return command
+}
