@@ -182,6 +182,7 @@ func withDefaults(cfg Config) Config {
 	setDefault(&cfg.PingTimeout, DefaultPingTimeout)
 	setDefault(&cfg.SilenceTimeout, DefaultSilenceTimeout)
 	setDefault(&cfg.WatchTransport, WatchHTTP)
+	setDefault(&cfg.Codec, PlainCodec())
 	setDefault(&cfg.UserAgent, DefaultUserAgent())
 	setDefault[time.Duration](&cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
 	return cfg

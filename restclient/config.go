@@ -72,10 +72,9 @@ type Config struct {
 	// DisableCompression stops the client from asking for gzip.
 	DisableCompression bool
 
-	// DisableProtobuf stops Metadata resources from asking for protobuf, which they prefer because it is quicker to read
-	// and smaller. What is on the wire then is JSON, as for all other resources: for those who want to read along.
-	// Watches over websocket are always JSON.
-	DisableProtobuf bool
+	// Codec reads the answers of Metadata resources. Nil: PlainCodec, which is encoding/json. fast.Codec of package
+	// restclient/fast asks for protobuf, is several times faster, and keeps less memory.
+	Codec Codec
 
 	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
 	WatchTransport WatchTransport

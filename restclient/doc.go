@@ -19,18 +19,12 @@
 // chunked HTTP or over a websocket, which the caller pulls ([api.Watcher]):
 //
 //	            ┌ chunked body ┐
-//	API server ─┤              ├─ stream: finds the end of each value ─ decoder: type, object ─ Next
+//	API server ─┤              ├─ [EventDecoder]: type, object ─ Next
 //	            └ websocket    ┘
 //
-// Bodies are JSON, which anybody can read along, with one exception: a [Metadata] resource, whose objects a controller
-// may have a hundred thousand of, asks for Kubernetes' protobuf first and for JSON if the server has no other
-// (Config.DisableProtobuf). The content type of the answer decides. Heads are read in one pass in either encoding, and
-// what the objects of one list or watch have in common they share:
-//
-//	                    ┌ words: keys, namespaces, repeated values     ┐ one for
-//	object of a list ───┤ equal maps of labels, equal lists of owners  │ many objects
-//	                    ├ managed fields: what similar texts share     ┘ (api.ManagedFieldsSet)
-//	                    └ the rest: name, UID, versions, times ...       one string an object
+// Bodies are JSON and are decoded by encoding/json, on two pages: watch_decoder.go and decoder.go. A controller may have a
+// hundred thousand objects of a [Metadata] resource. For those, Config.Codec takes fast.Codec of package restclient/fast,
+// which also reads protobuf.
 //
 // # Guarantees
 //
@@ -101,8 +95,7 @@
 //
 // Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
 // take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left.
-// Decoders are compared with encoding/json by fuzz tests, and the two encodings with each other by answers that were
-// taken down from kube-apiserver.
+// Every test of lists and watches runs with each form of the decoder.
 //
 // Next: package nsctl
 package restclient

@@ -3,7 +3,6 @@ package restclient
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -28,9 +27,9 @@ func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List
 		return nil, err
 	}
 	req.Query = opts.Query()
-	req.Accept = r.codec.acceptList
-	list, listed, err := r.many(ctx, req)
-	if err == nil && !listed {
+	req.Accept = r.decoder.Accept().List
+	list, err := r.many(ctx, req)
+	if err == nil && list == nil {
 		err = &DecodeError{Verb: req.method(), URL: req.Path, Err: errNotAList}
 	}
 	return list, err
@@ -47,28 +46,26 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	}
 	req.Query = opts.Query()
 	req.Query.Set("watch", "true")
-	req.Accept = r.codec.accept
 
 	watchCtx, cancel := context.WithCancelCause(ctx)
 	x := newExchange(r.client, req)
 	x.endless = true
-	var body io.ReadCloser
-	protobuf, provesLife := false, false
+	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
 	x.consume = func(answer *http.Response) error {
-		body, protobuf, provesLife = answer.Body, isProtobuf(answer), answer.ProtoMajor >= 2
-		if protobuf && r.codec.newReader == nil {
-			return errNotAsked
-		}
-		return nil
+		w.provesLife = answer.ProtoMajor >= 2
+		return w.open(r.decoder, answer.Header.Get("Content-Type"), answer.Body)
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
-		x.req.Accept = r.codec.acceptJSON
+		x.req.Accept = r.decoder.Accept().WebSocket
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
-		x.consume = func(*http.Response) (err error) {
-			body, err = dialer.opened()
-			provesLife = err == nil && dialer.stream.pings.works()
-			return err
+		x.consume = func(*http.Response) error {
+			stream, err := dialer.opened()
+			if err != nil {
+				return err
+			}
+			w.provesLife = stream.pings.works()
+			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: stream})
 		}
 	}
 	r.client.pool.connections.use() // until the watcher is closed
@@ -77,14 +74,8 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		cancel(err)
 		return nil, err
 	}
-	w := &watcher[T]{
-		client: r.client, ctx: watchCtx, cancel: cancel, body: body,
-		decoder: newEventDecoder(body, r.client.cfg.MaxFrameBytes, r.codec),
-		conn:    x.conn, provesLife: provesLife,
-		info: x.req.info(1), method: req.method(), url: redactURL(x.sent.URL), opened: time.Now(),
-		secrets: x.censor(nil),
-	}
-	w.decoder.protobuf = protobuf
+	w.conn, w.info, w.opened = x.conn, x.req.info(1), time.Now()
+	w.method, w.url, w.secrets = req.method(), redactURL(x.sent.URL), x.censor(nil)
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
 		t.WatchOpened(w.info)
@@ -103,14 +94,9 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
 	x := newExchange(r.client, req)
 	x.consume = func(answer *http.Response) error {
-		body, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
-		if err != nil {
-			return err
-		}
-		if isProtobuf(answer) {
-			object, err = decodeProtobuf(body, &r.codec)
-		} else {
-			object, err = r.codec.decode(body)
+		data, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
+		if err == nil {
+			object, err = r.decoder.Object(answer.Header.Get("Content-Type"), data)
 		}
 		return err
 	}
@@ -118,19 +104,15 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	return object, err
 }
 
-// many sends a request that is answered with a list, or, where listed is false, with a Status that reports success.
-func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], listed bool, err error) {
+// many sends a request that is answered with a list; nil without an error is a Status that reports success.
+func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := newExchange(r.client, req)
 	x.consume = func(answer *http.Response) (err error) {
-		decode := decodeList[T]
-		if isProtobuf(answer) {
-			decode = decodeListProtobuf[T]
-		}
-		list, listed, err = decode(answer.Body, r.client.cfg.MaxFrameBytes, r.codec)
+		list, err = r.decoder.List(answer.Header.Get("Content-Type"), answer.Body, r.client.cfg.MaxFrameBytes)
 		return err
 	}
 	if err := x.run(ctx); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return list, listed, nil
+	return list, nil
 }

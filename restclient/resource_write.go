@@ -73,14 +73,15 @@ func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptio
 		return nil, false, err
 	}
 	req.Query = listOpts.Query()
-	req.Accept = r.codec.acceptList
-	return r.many(ctx, req)
+	req.Accept = r.decoder.Accept().List
+	found, err = r.many(ctx, req)
+	return found, found != nil, err
 }
 
 // write sends an object; err is what building the request ended with.
 func (r *Resource[T]) write(ctx context.Context, req Request, err error, object T, opts api.UpdateOptions) (T, error) {
 	var none T
-	if err == nil && r.codec.readOnly {
+	if err == nil && r.readOnly {
 		err = ErrReadOnly
 	}
 	if err != nil {

@@ -20,6 +20,9 @@ type webSocketDialer struct {
 	stream *webSocketStream // nil before a successful handshake
 }
 
+// readBuffer is small: a program may have many watches on which nothing happens.
+const readBuffer = 4 << 10
+
 var errNoUpgrade = errors.New("the server (or a proxy on the way) does not switch to the websocket protocol; use the http watch transport")
 
 // dial performs the handshake. An answer other than 101 is handed back like any other, so that refusals and retries are
@@ -50,7 +53,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		Proxy:            d.proxy,
 		TLSClientConfig:  d.client.pool.tlsConfig("http/1.1"),
 		HandshakeTimeout: dialTimeout + tlsHandshakeTimeout,
-		ReadBufferSize:   firstBuffer,
+		ReadBufferSize:   readBuffer,
 	}
 	// The library would also set the context's deadline on the connection, and the one that fires first would decide
 	// what the error looks like.
@@ -73,7 +76,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 
 // opened returns the stream after an answer that is not a refusal. An answer it is: what does not work is the watch,
 // not the connection, and a caller may want to know that.
-func (d *webSocketDialer) opened() (io.ReadCloser, error) {
+func (d *webSocketDialer) opened() (*webSocketStream, error) {
 	if d.stream == nil {
 		return nil, errNoUpgrade
 	}

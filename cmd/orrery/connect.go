@@ -12,6 +12,7 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
+	"orrery/restclient/fast"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -32,6 +33,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	config.Burst = options.burst * namespaceBurstFactor
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
+	config.Codec = fast.Codec{}
 	config.UserAgent = "orrery/" + version
 	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))

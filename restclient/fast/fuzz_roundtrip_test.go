@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func FuzzRoundTrip(f *testing.F) {
 		written.Finalizers = []string{value}
 		object, err := json.Marshal(written)
 		require.NoError(t, err)
-		var want *api.PartialObjectMetadata
+		var want *head
 		require.NoError(t, json.Unmarshal(object, &want))
 
 		alone, err := decodeHead(object)
@@ -40,22 +40,20 @@ func FuzzRoundTrip(f *testing.F) {
 		list, err := json.Marshal(map[string]any{"kind": "PodList", "apiVersion": "v1", "items": []any{written, written},
 			"metadata": map[string]any{"resourceVersion": version, "continue": key}})
 		require.NoError(t, err)
-		items, listed, err := decodeList(bytes.NewReader(list), 1<<20, heads())
+		items, err := decodeList(bytes.NewReader(list), 1<<20)
 		require.NoError(t, err)
-		require.True(t, listed)
-		require.Equal(t, []*api.PartialObjectMetadata{want, want}, items.Items)
+		require.Equal(t, []*head{want, want}, items.Items)
 		require.Equal(t, want.ResourceVersion, items.ResourceVersion)
 
 		checkRoundTripProtobuf(t, written)
 	})
 }
 
-func checkRoundTripEvent(t *testing.T, want *api.PartialObjectMetadata, frame []byte, protobuf bool) {
+func checkRoundTripEvent(t *testing.T, want *head, frame []byte, protobuf bool) {
 	t.Helper()
-	d := newEventDecoder(bytes.NewReader(bytes.Repeat(frame, 2)), 1<<20, heads())
-	d.protobuf = protobuf
+	d := newEventDecoder(bytes.NewReader(bytes.Repeat(frame, 2)), 1<<20, protobuf)
 	for range 2 {
-		event, size, err := d.next()
+		event, size, err := d.Next()
 		require.NoError(t, err)
 		require.Equal(t, len(frame), size)
 		require.Equal(t, want, event.Object)
@@ -64,7 +62,7 @@ func checkRoundTripEvent(t *testing.T, want *api.PartialObjectMetadata, frame []
 }
 
 // checkRoundTripProtobuf: protobuf refuses texts that are none, where JSON has replaced what is wrong in them.
-func checkRoundTripProtobuf(t *testing.T, written *api.PartialObjectMetadata) {
+func checkRoundTripProtobuf(t *testing.T, written *head) {
 	t.Helper()
 	valid := true
 	for key, value := range written.Labels {
@@ -75,20 +73,19 @@ func checkRoundTripProtobuf(t *testing.T, written *api.PartialObjectMetadata) {
 	message := protobufOf(written)
 	frame := frame("MODIFIED", envelope(written.APIVersion, written.Kind, message))
 	list := envelope("v1", "PodList", block(block(nil, 1, nil), 2, message))
-	items, listed, err := decodeListProtobuf(bytes.NewReader(list), 1<<20, heads())
+	items, err := decodeListProtobuf(bytes.NewReader(list), 1<<20)
 	if !valid {
 		require.Error(t, err)
 		return
 	}
 	require.NoError(t, err)
-	require.True(t, listed)
 	inList := *written
 	inList.Kind, inList.APIVersion = "Pod", "v1"
-	require.Equal(t, []*api.PartialObjectMetadata{&inList}, items.Items)
+	require.Equal(t, []*head{&inList}, items.Items)
 	checkRoundTripEvent(t, written, frame, true)
 }
 
-func protobufOf(object *api.PartialObjectMetadata) []byte {
+func protobufOf(object *head) []byte {
 	meta := text(text(text(nil, 1, object.Name), 3, object.Namespace), 6, object.ResourceVersion)
 	meta = varint(meta, 7, uint64(object.Generation))
 	for key, value := range object.Labels {

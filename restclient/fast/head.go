@@ -1,12 +1,14 @@
-package restclient
+package fast
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"time"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -20,17 +22,15 @@ type headReader struct {
 	memory headMemory
 	text   headText
 	at     cursor
-	head   *api.PartialObjectMetadata // the one that is being read
-	json   []byte                     // scratch: managed fields that came as protobuf
-	single bool                       // there is one object only: nothing need be remembered
+	head   *head // the one that is being read
 }
 
 // decodeHead reads the head of a single object, all of data.
-func decodeHead(data []byte) (*api.PartialObjectMetadata, error) {
+func decodeHead(data []byte) (*head, error) {
 	if isNull(data) {
 		return nil, errNullObject
 	}
-	head, n, err := (&headReader{single: true}).readJSON(data)
+	head, n, err := (&headReader{}).readJSON(data)
 	if err == errShort {
 		err = midway(io.EOF)
 	}
@@ -43,8 +43,36 @@ func decodeHead(data []byte) (*api.PartialObjectMetadata, error) {
 	return head, nil
 }
 
+var errNullObject = errors.New("null where an object should be")
+
+func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
+
+// next reads the object that comes next in the stream. In most cases the buffer holds all of it, and it is read there; else
+// its end is looked for first, which takes one more pass.
+func (r *headReader) next(s *stream) (*head, error) {
+	if _, err := s.peek(); err != nil {
+		return nil, midway(err)
+	}
+	object, n, err := r.readJSON(s.buf[s.pos:s.end])
+	if err == errShort {
+		raw, err := s.value()
+		if err != nil {
+			return nil, err
+		}
+		if object, _, err = r.readJSON(raw); err == errShort {
+			err = io.ErrUnexpectedEOF
+		}
+		return object, err
+	}
+	if n > s.limit {
+		return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
+	}
+	s.pos += n
+	return object, err
+}
+
 // readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
-func (r *headReader) readJSON(data []byte) (head *api.PartialObjectMetadata, n int, err error) {
+func (r *headReader) readJSON(data []byte) (head *head, n int, err error) {
 	r.at = cursor{data: data}
 	if b, err := r.at.next(); err == nil && b == 'n' {
 		if null, err := r.at.null(); null || err != nil {
@@ -124,8 +152,6 @@ func (r *headReader) metadataField(name []byte) error {
 		return r.mapField(&meta.Labels, &r.memory.labels)
 	case "annotations":
 		return r.mapField(&meta.Annotations, &r.memory.annotations)
-	case "managedFields":
-		return r.managedField()
 	case "generation":
 		return r.numberField(&meta.Generation)
 	case "creationTimestamp":
@@ -237,5 +263,73 @@ func (r *headReader) timeField(into *api.Time) error {
 		moment, err = time.Parse(time.RFC3339, string(text)) // not quite as strict, and it says what is wrong
 	}
 	*into = api.NewTime(moment)
+	return err
+}
+
+// The fields that objects share, in JSON.
+
+// mapField reads labels or annotations. The same bytes make the same map.
+func (r *headReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
+	if null, err := r.at.null(); null || err != nil {
+		return err
+	}
+	start := r.at.pos
+	if known, n := memory.at(r.at.data[start:]); n > 0 {
+		*into = known
+		r.at.pos += n
+		return nil
+	}
+	if err := r.at.expect('{'); err != nil {
+		return err
+	}
+	from := len(r.text.pairs)
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		key, err := r.key(name)
+		if err != nil {
+			return err
+		}
+		value, err := r.textValue()
+		if err != nil {
+			return err
+		}
+		r.text.addPair(key, value)
+	}
+	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, r.at.data[start:r.at.pos]})
+	return nil
+}
+
+// key is the name of a field, which is unquoted only if it has to be.
+func (r *headReader) key(name []byte) (*word, error) {
+	if plain, ascii := plainText(name); plain && ascii {
+		return r.memory.word(name), nil
+	}
+	text, err := unquoteInner(name)
+	return r.memory.word([]byte(text)), err
+}
+
+func (r *headReader) ownersField() error {
+	if _, err := r.at.next(); err != nil {
+		return err
+	}
+	if known, n := r.memory.owners.at(r.at.data[r.at.pos:]); n > 0 {
+		r.head.OwnerReferences = known
+		r.at.pos += n
+		return nil
+	}
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(raw, &r.head.OwnerReferences)
+	if err == nil && raw[0] == '[' {
+		r.memory.owners.put(raw, r.head.OwnerReferences)
+	}
 	return err
 }

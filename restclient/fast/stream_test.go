@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
 )
 
 // readers are ways for the same bytes to arrive.
@@ -138,9 +140,9 @@ func TestStreamBoundsValues(t *testing.T) {
 			_, err := s.value()
 			require.NoError(t, err)
 			_, err = s.value()
-			var large *TooLargeError
+			var large *restclient.TooLargeError
 			require.ErrorAs(t, err, &large, name)
-			assert.Equal(t, TooLargeError{What: "a watch event", Limit: 5000}, *large)
+			assert.Equal(t, restclient.TooLargeError{What: "a watch event", Limit: 5000}, *large)
 			assert.LessOrEqual(t, len(s.buf), 4*5000, "the buffer must not grow with what is sent")
 		}
 	}
@@ -179,8 +181,6 @@ func TestStreamTellsConnectionErrorsApart(t *testing.T) {
 	assert.Equal(t, `{"a":1}`, string(got))
 	for range 2 { // the error stays
 		_, err = s.value()
-		var read *readError
-		require.ErrorAs(t, err, &read)
 		assert.ErrorIs(t, err, reset)
 	}
 	_, err = newStream(noProgress{}, 100, "a value").peek()

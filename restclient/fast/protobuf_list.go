@@ -1,47 +1,46 @@
-package restclient
+package fast
 
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-// decodeListProtobuf is decodeList for protobuf: a list in its envelope is taken apart while it arrives, too. The envelope
+// decodeListProtobuf is decodeList for protobuf. The list in its envelope is taken apart while it arrives, too. The envelope
 // names the kind first, as all servers write it; otherwise the list would have to be kept until the kind is known.
-func decodeListProtobuf[T Object](body io.Reader, limit int, codec codec[T]) (list *api.List[T], listed bool, err error) {
-	d := listDecoder[T]{codec: codec, reader: codec.open(), stream: newStream(body, limit, "an item of the list")}
-	if d.reader == nil {
-		return nil, false, errNotAsked
-	}
+func decodeListProtobuf(body io.Reader, limit int) (*api.List[*head], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
 	if magic, err := d.stream.take(len(protobufMagic)); err != nil {
-		return nil, false, err
+		return nil, err
 	} else if string(magic) != protobufMagic {
-		return nil, false, errNoMagic
+		return nil, errNoMagic
 	}
 	for {
 		number, size, more, err := d.stream.protobufField()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if !more {
 			break
 		}
 		if err := d.envelopeField(number, size); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if !d.hasItems {
-		return nil, false, errNoBody
+		return nil, errNoBody
 	}
 	return d.resultProtobuf()
 }
 
-func (d *listDecoder[T]) envelopeField(number protowire.Number, size int) error {
+func (d *listDecoder) envelopeField(number protowire.Number, size int) error {
 	if number == 2 {
 		return d.message(size)
 	}
@@ -58,7 +57,7 @@ func (d *listDecoder[T]) envelopeField(number protowire.Number, size int) error 
 }
 
 // message reads what is in the envelope: size bytes.
-func (d *listDecoder[T]) message(size int) error {
+func (d *listDecoder) message(size int) error {
 	d.hasItems = true
 	if d.list.Kind == "" {
 		return errKindAfterObject
@@ -70,7 +69,7 @@ func (d *listDecoder[T]) message(size int) error {
 		}
 		status, err := readStatus(d.list.TypeMeta, message)
 		if err == nil && status.Status == api.StatusFailure {
-			err = &refusedError{api.NewStatusError(status)}
+			err = api.NewStatusError(status)
 		}
 		return err
 	}
@@ -103,7 +102,7 @@ func (d *listDecoder[T]) message(size int) error {
 
 var errOverrun = errors.New("a field that is longer than the message that it belongs to")
 
-func (d *listDecoder[T]) listField(number protowire.Number, value []byte, kind api.TypeMeta) (err error) {
+func (d *listDecoder) listField(number protowire.Number, value []byte, kind api.TypeMeta) (err error) {
 	switch number {
 	case 1:
 		d.list.ListMeta, err = readListMeta(value)
@@ -117,14 +116,14 @@ func (d *listDecoder[T]) listField(number protowire.Number, value []byte, kind a
 	return err
 }
 
-func (d *listDecoder[T]) resultProtobuf() (*api.List[T], bool, error) {
+func (d *listDecoder) resultProtobuf() (*api.List[*head], error) {
 	if d.list.Kind == "Status" {
-		return nil, false, nil
+		return nil, nil
 	}
 	if !strings.HasSuffix(d.list.Kind, "List") {
-		return nil, false, errNotAList
+		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
 	}
-	return &d.list, true, nil
+	return &d.list, nil
 }
 
 // protobufField reads the tag of the next field of a message and, if it has bytes, their number: size bytes follow. Fields
@@ -149,7 +148,7 @@ func (s *stream) protobufField() (number protowire.Number, size int, more bool, 
 				return 0, 0, false, midway(err)
 			}
 			if length > maxMessage {
-				return 0, 0, false, &TooLargeError{What: "a message", Limit: maxMessage}
+				return 0, 0, false, &restclient.TooLargeError{What: "a message", Limit: maxMessage}
 			}
 			return number, int(length), true, nil
 		case protowire.VarintType:
@@ -198,7 +197,7 @@ func (s *stream) uvarint() (uint64, error) {
 // take consumes the next n bytes.
 func (s *stream) take(n int) ([]byte, error) {
 	if n > s.limit {
-		return nil, &TooLargeError{What: s.what, Limit: s.limit}
+		return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
 	}
 	for s.end-s.pos < n {
 		if err := s.more(); err != nil {

@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // readProtobuf reads the head of an object from its message. That of every Kubernetes object, whole or not, has the
 // metadata as field 1.
-func (r *headReader) readProtobuf(kind api.TypeMeta, message []byte) (*api.PartialObjectMetadata, error) {
+func (r *headReader) readProtobuf(kind api.TypeMeta, message []byte) (*head, error) {
 	r.text.reset()
 	head := &api.PartialObjectMetadata{TypeMeta: kind}
 	r.head = head
@@ -53,8 +53,6 @@ func (r *headReader) metadataMessage(message []byte) error {
 			err = r.mapMessages(f.row(before), &meta.Annotations, &r.memory.annotations)
 		case 13:
 			err = r.ownerMessages(f.row(before))
-		case 17:
-			err = r.managedMessages(f.row(before))
 		default:
 			err = r.simpleField(meta, f.number, f.value, f.n)
 		}

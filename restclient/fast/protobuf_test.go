@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -26,30 +27,19 @@ func recording(t testing.TB, name string) []byte {
 	return data
 }
 
-func heads() codec[*api.PartialObjectMetadata] { return metadataCodec(false) }
-
 // sameHeads compares two objects as a server would see them.
-func sameHeads(t *testing.T, want, got *api.PartialObjectMetadata) {
+func sameHeads(t *testing.T, want, got *head) {
 	t.Helper()
-	wantJSON, err := json.Marshal(want)
-	require.NoError(t, err)
-	gotJSON, err := json.Marshal(got)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(wantJSON), string(gotJSON))
-	assert.NotEmpty(t, got.ManagedFields.String())
-	wantHead, gotHead := want.DeepCopy(), got.DeepCopy()
-	wantHead.ManagedFields, gotHead.ManagedFields = api.ManagedFields{}, api.ManagedFields{}
-	assert.Equal(t, wantHead, gotHead)
+	assert.Equal(t, want, got)
+	assert.True(t, got.ManagedFields.IsZero())
 }
 
 func TestListsAreTheSameInBothEncodings(t *testing.T) {
 	for _, name := range []string{"metadata-pods", "metadata-page"} {
-		want, listed, err := decodeList(wire(t, name+".json"), 1<<20, heads())
+		want, err := decodeList(wire(t, name+".json"), 1<<20)
 		require.NoError(t, err)
-		require.True(t, listed)
-		got, listed, err := decodeListProtobuf(wire(t, name+".pb"), 1<<20, heads())
+		got, err := decodeListProtobuf(wire(t, name+".pb"), 1<<20)
 		require.NoError(t, err)
-		require.True(t, listed)
 		assert.Equal(t, want.TypeMeta, got.TypeMeta)
 		assert.NotEmpty(t, got.ResourceVersion)
 		if name == "metadata-page" {
@@ -69,20 +59,18 @@ func TestObjectsAreTheSameInBothEncodings(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, want.DeletionTimestamp)
 	require.NotEmpty(t, want.Finalizers)
-	codec := heads()
-	got, err := decodeProtobuf(recording(t, "metadata-object.pb"), &codec)
+	got, err := decodeProtobuf(recording(t, "metadata-object.pb"))
 	require.NoError(t, err)
 	sameHeads(t, want, got)
 }
 
 func TestWatchesAreTheSameInBothEncodings(t *testing.T) {
-	want := newEventDecoder(wire(t, "metadata-pods-watch.json"), 1<<20, heads())
-	got := newEventDecoder(wire(t, "metadata-pods-watch.pb"), 1<<20, heads())
-	got.protobuf = true
+	want := newEventDecoder(wire(t, "metadata-pods-watch.json"), 1<<20, false)
+	got := newEventDecoder(wire(t, "metadata-pods-watch.pb"), 1<<20, true)
 	var types []api.WatchEventType
 	for {
-		wanted, _, wantErr := want.next()
-		event, size, err := got.next()
+		wanted, _, wantErr := want.Next()
+		event, size, err := got.Next()
 		require.Equal(t, wantErr, err)
 		if err == io.EOF {
 			break
@@ -101,28 +89,29 @@ func TestWatchesAreTheSameInBothEncodings(t *testing.T) {
 }
 
 func TestEmptyListInProtobuf(t *testing.T) {
-	list, listed, err := decodeListProtobuf(wire(t, "delete-empty-collection.pb"), 1<<20, heads())
+	list, err := decodeListProtobuf(wire(t, "delete-empty-collection.pb"), 1<<20)
 	require.NoError(t, err)
-	assert.True(t, listed, "an empty collection is answered with a list, and so proven empty")
 	assert.Empty(t, list.Items)
 	assert.NotEmpty(t, list.ResourceVersion)
 }
 
 func TestStatusInProtobuf(t *testing.T) {
-	refusal := parseRefusal(&Request{Path: "/"}, 404, recording(t, "status-404.pb"))
-	assert.True(t, api.IsNotFound(refusal))
-	assert.Equal(t, `pods "none" not found`, refusal.Error())
-	assert.Equal(t, &api.StatusDetails{Name: "none", Kind: "pods"}, refusal.Status.Details)
+	status, ok := Codec{}.Status(recording(t, "status-404.pb"))
+	require.True(t, ok)
+	assert.True(t, api.IsNotFound(api.NewStatusError(status)))
+	assert.Equal(t, `pods "none" not found`, status.Message)
+	assert.Equal(t, &api.StatusDetails{Name: "none", Kind: "pods"}, status.Details)
+	for name, body := range map[string][]byte{"JSON": []byte(`{"kind":"Status"}`), "an object": recording(t, "metadata-object.pb"), "broken": envelope("v1", "Status", []byte{0x2a, 0x7f})} {
+		_, ok := Codec{}.Status(body)
+		assert.False(t, ok, name)
+	}
 
-	_, listed, err := decodeListProtobuf(wire(t, "status-404.pb"), 1<<20, heads())
-	refused, ok := err.(*refusedError)
-	require.True(t, ok, "a failure in place of a list: %v", err)
-	assert.Equal(t, 404, refused.status.Status.Code)
-	assert.False(t, listed)
+	_, err := decodeListProtobuf(wire(t, "status-404.pb"), 1<<20)
+	assert.True(t, api.IsNotFound(err), "a failure in place of a list: %v", err)
 
-	_, listed, err = decodeListProtobuf(bytes.NewReader(envelope("v1", "Status", text(nil, 2, "Success"))), 1<<20, heads())
+	list, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "Status", text(nil, 2, "Success"))), 1<<20)
 	require.NoError(t, err)
-	assert.False(t, listed, "a Status that reports success is no list")
+	assert.Nil(t, list, "a Status that reports success is no list")
 }
 
 // Everything that a Status can have.
@@ -132,9 +121,8 @@ func TestErrorEventInProtobuf(t *testing.T) {
 	details = varint(details, 5, 7)
 	status := text(text(text(block(nil, 1, text(nil, 2, "9")), 2, "Failure"), 3, "too old"), 4, "Expired")
 	status = varint(block(status, 5, details), 6, 410)
-	d := newEventDecoder(bytes.NewReader(frame("ERROR", envelope("v1", "Status", status))), 1<<20, heads())
-	d.protobuf = true
-	event, _, err := d.next()
+	d := newEventDecoder(bytes.NewReader(frame("ERROR", envelope("v1", "Status", status))), 1<<20, true)
+	event, _, err := d.Next()
 	require.NoError(t, err)
 	assert.Equal(t, &api.Status{
 		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, ListMeta: api.ListMeta{ResourceVersion: "9"},
@@ -146,19 +134,18 @@ func TestErrorEventInProtobuf(t *testing.T) {
 
 // Whatever the pieces are in which a body arrives.
 func TestProtobufInPieces(t *testing.T) {
-	want, _, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 1<<20, heads())
+	want, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 1<<20)
 	require.NoError(t, err)
-	got, _, err := decodeListProtobuf(iotest.OneByteReader(wire(t, "metadata-pods.pb")), 1<<20, heads())
+	got, err := decodeListProtobuf(iotest.OneByteReader(wire(t, "metadata-pods.pb")), 1<<20)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
-	d := newEventDecoder(iotest.OneByteReader(wire(t, "metadata-pods-watch.pb")), 1<<20, heads())
-	d.protobuf = true
+	d := newEventDecoder(iotest.OneByteReader(wire(t, "metadata-pods-watch.pb")), 1<<20, true)
 	for range 4 {
-		_, _, err := d.next()
+		_, _, err := d.Next()
 		require.NoError(t, err)
 	}
-	_, _, err = d.next()
+	_, _, err = d.Next()
 	assert.Equal(t, io.EOF, err)
 }
 
@@ -167,15 +154,14 @@ func TestProtobufThatBreaksOff(t *testing.T) {
 	whole := recording(t, "metadata-pods.pb")
 	const tail = 4 // two empty fields of the envelope, after the list
 	for n := range len(whole) - tail {
-		_, _, err := decodeListProtobuf(bytes.NewReader(whole[:n]), 1<<20, heads())
+		_, err := decodeListProtobuf(bytes.NewReader(whole[:n]), 1<<20)
 		require.Error(t, err, n)
 	}
 	events := recording(t, "metadata-pods-watch.pb")
 	first := 4 + int(binary.BigEndian.Uint32(events))
 	for n := 1; n < first; n++ {
-		d := newEventDecoder(bytes.NewReader(events[:n]), 1<<20, heads())
-		d.protobuf = true
-		_, _, err := d.next()
+		d := newEventDecoder(bytes.NewReader(events[:n]), 1<<20, true)
+		_, _, err := d.Next()
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, n)
 	}
 }
@@ -199,20 +185,15 @@ func TestProtobufThatMakesNoSense(t *testing.T) {
 		"namespace":          envelope("v1", "XList", block(nil, 2, block(nil, 1, text(nil, 3, "\xff")))),
 		"label not UTF-8":    envelope("v1", "XList", block(nil, 2, block(nil, 1, block(nil, 11, text(nil, 1, "\xff"))))),
 		"year 20000":         envelope("v1", "XList", block(nil, 2, block(nil, 1, block(nil, 8, varint(nil, 1, 1<<40))))),
-		"managed fields":     envelope("v1", "XList", block(nil, 2, block(nil, 1, block(nil, 17, block(nil, 7, text(nil, 1, "{")))))),
-		"managed time":       envelope("v1", "XList", block(nil, 2, block(nil, 1, block(nil, 17, block(nil, 4, varint(nil, 1, 1<<40)))))),
 		"too large a length": append([]byte(protobufMagic), 0x12, 0xff, 0xff, 0xff, 0xff, 0x7f),
 		"status broken":      envelope("v1", "Status", []byte{0x2a, 0x7f}),
 	} {
-		list, listed, err := decodeListProtobuf(bytes.NewReader(body), 1<<20, heads())
+		list, err := decodeListProtobuf(bytes.NewReader(body), 1<<20)
 		assert.Error(t, err, name)
 		assert.Nil(t, list, name)
-		assert.False(t, listed, name)
 	}
-	_, _, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "XList", list)), 1<<20, typedCodec[*api.Namespace]())
-	assert.ErrorIs(t, err, errNotAsked)
-	var large *TooLargeError
-	_, _, err = decodeListProtobuf(wire(t, "metadata-pods.pb"), 100, heads())
+	var large *restclient.TooLargeError
+	_, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 100)
 	assert.ErrorAs(t, err, &large)
 }
 
@@ -227,21 +208,16 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 		"bad frame":    {0, 0, 0, 1, 0xff},
 		"too large":    {0xff, 0, 0, 0},
 	} {
-		d := newEventDecoder(bytes.NewReader(body), 1<<10, heads())
-		d.protobuf = true
-		_, _, err := d.next()
+		d := newEventDecoder(bytes.NewReader(body), 1<<10, true)
+		_, _, err := d.Next()
 		assert.Error(t, err, name)
 	}
-	codec := heads()
 	for name, body := range map[string][]byte{
 		"a Status": recording(t, "status-404.pb"), "no magic": []byte("{}"), "broken": append([]byte(protobufMagic), 0xff),
 	} {
-		_, err := decodeProtobuf(body, &codec)
+		_, err := decodeProtobuf(body)
 		assert.Error(t, err, name)
 	}
-	typed := typedCodec[*api.Namespace]()
-	_, err := decodeProtobuf(recording(t, "metadata-object.pb"), &typed)
-	assert.ErrorIs(t, err, errNotAsked)
 }
 
 // A newer server may send more than is known here, and another writer may order fields differently.
@@ -257,7 +233,7 @@ func TestProtobufFieldsThatAreUnknownOrElsewhere(t *testing.T) {
 	body = protowire.AppendFixed32(protowire.AppendTag(body, 90, protowire.Fixed32Type), 1)
 	body = protowire.AppendFixed64(protowire.AppendTag(body, 91, protowire.Fixed64Type), 1)
 	body = block(block(body, 77, []byte("?")), 2, block(nil, 1, meta))
-	list, _, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "PodList", body)), 1<<20, heads())
+	list, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "PodList", body)), 1<<20)
 	require.NoError(t, err)
 	require.Len(t, list.Items, 1)
 	assert.Equal(t, &api.PartialObjectMetadata{
@@ -266,7 +242,6 @@ func TestProtobufFieldsThatAreUnknownOrElsewhere(t *testing.T) {
 			Name: "web-1", GenerateName: "web-", Namespace: "shop", SelfLink: "/self", Generation: 3,
 			DeletionTimestamp: &api.Time{}, DeletionGracePeriodSeconds: new(int64(30)),
 			Labels: map[string]string{"k": "v"}, Finalizers: []string{"f"},
-			ManagedFields: api.NewManagedFields([]byte(`[{"manager":"m \"x\"","subresource":"status"}]`)),
 		},
 	}, list.Items[0], "whole objects of a server that has no heads: the same heads are read")
 }
@@ -315,12 +290,12 @@ func FuzzListProtobuf(f *testing.F) {
 		f.Add(recording(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, listed, err := decodeListProtobuf(bytes.NewReader(data), 1<<16, heads())
-		again, againListed, againErr := decodeListProtobuf(iotest.HalfReader(bytes.NewReader(data)), 1<<16, heads())
-		if (err == nil) != (againErr == nil) || listed != againListed || !listed && list != nil {
-			t.Fatalf("%v, %v, %v; in pieces %v, %v, %v", list, listed, err, again, againListed, againErr)
+		list, err := decodeListProtobuf(bytes.NewReader(data), 1<<16)
+		again, againErr := decodeListProtobuf(iotest.HalfReader(bytes.NewReader(data)), 1<<16)
+		if (err == nil) != (againErr == nil) || (list == nil) != (again == nil) || err != nil && list != nil {
+			t.Fatalf("%v, %v; in pieces %v, %v", list, err, again, againErr)
 		}
-		if listed {
+		if list != nil {
 			assert.Equal(t, list, again)
 			if _, err := json.Marshal(list); err != nil {
 				t.Fatalf("%q: %v", data, err)
@@ -333,11 +308,10 @@ func FuzzWatchProtobuf(f *testing.F) {
 	f.Add(recording(f, "metadata-pods-watch.pb"))
 	f.Add(frame("ERROR", envelope("v1", "Status", varint(nil, 6, 410))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		checkWatch(t, data, true)
-		d := newEventDecoder(bytes.NewReader(data), 1<<16, heads())
-		d.protobuf = true
+		checkWatch(t, Codec{}, protobufMediaType, data)
+		d := newEventDecoder(bytes.NewReader(data), 1<<16, true)
 		for range len(data) + 1 {
-			event, size, err := d.next()
+			event, size, err := d.Next()
 			if err != nil {
 				return
 			}

@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"bytes"
@@ -15,50 +15,43 @@ var errNoBody = errors.New("there is nothing in it")
 
 // listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
 // one is looked at.
-type listDecoder[T Object] struct {
-	codec  codec[T]
-	reader reader[T] // nil if the codec has none
+type listDecoder struct {
+	reader headReader
 	stream *stream
 
-	list     api.List[T]
+	list     api.List[*head]
 	hasItems bool
 	rest     map[string]json.RawMessage // fields of something that may turn out to be a Status
 }
 
-// decodeList returns the list that the body holds. If it holds a Status instead that reports success, listed is false;
-// one that reports failure is an error.
-func decodeList[T Object](body io.Reader, limit int, codec codec[T]) (list *api.List[T], listed bool, err error) {
-	d := listDecoder[T]{
-		codec:  codec,
-		reader: codec.open(),
-		stream: newStream(body, limit, "an item of the list"),
-		rest:   map[string]json.RawMessage{},
-	}
+// decodeList returns the list that the body holds. A Status instead is nil if it reports success and an error otherwise.
+func decodeList(body io.Reader, limit int) (*api.List[*head], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list"), rest: map[string]json.RawMessage{}}
 	if _, err := d.stream.peek(); err == io.EOF {
-		return nil, false, errNoBody // the answer is complete: the connection did not break
+		return nil, errNoBody // the answer is complete: the connection did not break
 	}
 	if err := d.stream.expect('{'); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for first := true; ; first = false {
 		key, ok, err := d.stream.key(first)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if !ok {
 			break
 		}
 		if err := d.field(string(key)); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if err := d.stream.finish(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	return d.result()
 }
 
-func (d *listDecoder[T]) field(key string) error {
+func (d *listDecoder) field(key string) error {
 	if key == "items" {
 		d.hasItems = true
 		return d.items()
@@ -79,7 +72,7 @@ func (d *listDecoder[T]) field(key string) error {
 	return err
 }
 
-func (d *listDecoder[T]) items() error {
+func (d *listDecoder) items() error {
 	if c, err := d.stream.peek(); err == nil && c == 'n' { // null: a nil slice, as Go servers write it
 		raw, err := d.stream.value()
 		if err == nil && string(raw) != "null" {
@@ -95,7 +88,7 @@ func (d *listDecoder[T]) items() error {
 		if err != nil || !ok {
 			return err
 		}
-		item, err := nextObject(d.stream, &d.codec, d.reader)
+		item, err := d.reader.next(d.stream)
 		if err != nil {
 			return d.badItem(err)
 		}
@@ -103,30 +96,21 @@ func (d *listDecoder[T]) items() error {
 	}
 }
 
-// badItem says which item is wrong, unless it is the connection.
-func (d *listDecoder[T]) badItem(err error) error {
-	if _, ok := errors.AsType[*readError](err); ok {
-		return err
-	}
+func (d *listDecoder) badItem(err error) error {
 	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 }
 
-func (d *listDecoder[T]) result() (*api.List[T], bool, error) {
+func (d *listDecoder) result() (*api.List[*head], error) {
 	if d.list.Kind == "Status" {
-		return nil, false, d.status()
+		return nil, d.status()
 	}
 	if !d.hasItems && !strings.HasSuffix(d.list.Kind, "List") {
-		return nil, false, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
+		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
 	}
-	if d.codec.adopt != nil {
-		for _, item := range d.list.Items {
-			d.codec.adopt(item, d.list.TypeMeta)
-		}
-	}
-	return &d.list, true, nil
+	return &d.list, nil
 }
 
-func (d *listDecoder[T]) status() error {
+func (d *listDecoder) status() error {
 	document, err := json.Marshal(d.rest)
 	if err != nil {
 		return err
@@ -136,19 +120,7 @@ func (d *listDecoder[T]) status() error {
 		return err
 	}
 	if status.Status == api.StatusFailure {
-		return &refusedError{api.NewStatusError(status)}
+		return api.NewStatusError(status)
 	}
 	return nil
-}
-
-// adoptUnstructured names the kind of an item from a list of a built-in type: "PodList" holds items of kind "Pod" that
-// do not say so themselves.
-func adoptUnstructured(item *api.Unstructured, list api.TypeMeta) {
-	if item.GetKind() != "" || item.Object == nil {
-		return
-	}
-	if kind, ok := strings.CutSuffix(list.Kind, "List"); ok && kind != "" {
-		item.Object["kind"] = kind
-		item.Object["apiVersion"] = list.APIVersion
-	}
 }

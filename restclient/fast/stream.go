@@ -1,8 +1,10 @@
-package restclient
+package fast
 
 import (
 	"bytes"
 	"io"
+
+	"orrery/restclient"
 )
 
 // stream cuts a body into JSON values without holding more of it than one value. It finds where a value ends by
@@ -122,7 +124,7 @@ func (s *stream) value() ([]byte, error) {
 	for {
 		taken, done := b.scan(s.buf[s.pos+n : s.end])
 		if n += taken; n > s.limit {
-			return nil, &TooLargeError{What: s.what, Limit: s.limit}
+			return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
 		}
 		if done {
 			break
@@ -165,9 +167,6 @@ func (s *stream) more() error {
 		n, err := s.r.Read(s.buf[s.end:])
 		s.end += n
 		s.filled = s.end == len(s.buf)
-		if err != nil && err != io.EOF {
-			err = asReadError(err)
-		}
 		s.err = err
 		if n > 0 {
 			return nil
@@ -176,7 +175,7 @@ func (s *stream) more() error {
 			return err
 		}
 	}
-	s.err = asReadError(io.ErrNoProgress)
+	s.err = io.ErrNoProgress
 	return s.err
 }
 
@@ -209,7 +208,7 @@ func (s *stream) unexpected(want string, got byte, err error) error {
 // midway says that the body ended inside a value: only between values is io.EOF in order.
 func midway(err error) error {
 	if err == io.EOF {
-		return asReadError(io.ErrUnexpectedEOF)
+		return io.ErrUnexpectedEOF
 	}
 	return err
 }

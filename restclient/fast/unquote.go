@@ -1,4 +1,4 @@
-package restclient
+package fast
 
 import (
 	"bytes"
