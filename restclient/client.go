@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Client speaks to one API server. It may be used by any number of goroutines, and starts none itself (those of
@@ -16,7 +18,7 @@ type Client struct {
 	cfg     Config // defaults filled in
 	base    *url.URL
 	pool    *pool
-	limiter *limiter // nil: no limit
+	limiter *rate.Limiter // nil: no limit
 	retry   retryPolicy
 
 	requests, retries, throttled atomic.Int64
@@ -102,7 +104,7 @@ func (c *Client) Snapshot() Snapshot {
 		Watches:   c.watches.Load(),
 	}
 	if c.limiter != nil {
-		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.available()
+		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.Tokens()
 	}
 	return s
 }

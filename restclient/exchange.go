@@ -99,7 +99,7 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 	if x.endless || x.client.limiter == nil {
 		return nil
 	}
-	waited, err := x.client.limiter.wait(ctx)
+	waited, err := takeToken(ctx, x.client.limiter)
 	x.last.Limited, x.last.Waited = true, waited
 	if err != nil {
 		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
