@@ -3,11 +3,15 @@ package restclient
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 // probeTimeout is how long a probe waits for a verdict. It is only spent on a server that breaks every connection without
@@ -70,4 +74,47 @@ func hostPort(u *url.URL) string {
 		return net.JoinHostPort(u.Hostname(), "443")
 	}
 	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// CertificateExpiredError says why the server does not know us (401): the client certificate that we showed has expired. The
+// server itself only says "Unauthorized". It wraps the server's answer.
+type CertificateExpiredError struct {
+	NotAfter time.Time // the last moment of the certificate
+	Err      error
+}
+
+func (e *CertificateExpiredError) Error() string {
+	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v", e.NotAfter.UTC().Format(time.RFC3339), e.Err)
+}
+
+// Unwrap returns the server's answer.
+func (e *CertificateExpiredError) Unwrap() error { return e.Err }
+
+// explainUnauthorized adds to a 401 what can be known of its reason. The time is the server's, where it tells it: it is the
+// server that has found the certificate too old.
+func (p *pool) explainUnauthorized(err error, date string) error {
+	if api.CodeOf(err) != http.StatusUnauthorized {
+		return err
+	}
+	p.mu.Lock()
+	certificate := p.certificate
+	p.mu.Unlock()
+	if certificate == nil || len(certificate.Certificate) == 0 {
+		return err
+	}
+	leaf := certificate.Leaf
+	if leaf == nil {
+		var problem error
+		if leaf, problem = x509.ParseCertificate(certificate.Certificate[0]); problem != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	if serverNow, problem := http.ParseTime(date); problem == nil {
+		now = serverNow
+	}
+	if !now.After(leaf.NotAfter) {
+		return err
+	}
+	return &CertificateExpiredError{NotAfter: leaf.NotAfter, Err: err}
 }
