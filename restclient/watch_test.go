@@ -92,7 +92,9 @@ func TestWatchEvents(t *testing.T) {
 		s.Send(api.WatchBookmark, bookmark)
 		s.Send(api.WatchBookmark, end)
 		s.Send(api.WatchBookmark, notEnd)
-		s.Send("INVENTED", namespace("b", "33"))
+		invented := namespace("b", "33")
+		invented.Annotations = map[string]string{api.InitialEventsAnnotation: "true"} // which only ends anything in a bookmark
+		s.Send("INVENTED", invented)
 		s.Send(api.WatchError, expired)
 	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
 		type event = api.WatchEvent[*api.Namespace]
@@ -335,10 +337,11 @@ func TestALongRefusalOfAWebSocket(t *testing.T) {
 }
 
 func TestWebSocketHandshake(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
 		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
-	}, func(t *testing.T, server *restclienttest.Server) {
+	}, func(t *testing.T, c *restclient.Client, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) {
+			cfg.Codec = c.Config().Codec
 			cfg.WatchTransport = restclient.WatchWebSocket
 			cfg.Host += "/prefix"
 			cfg.Credentials = &tokens{list: []string{"s3cret"}}

@@ -77,6 +77,8 @@ func (d *eventDecoder) Next() (e event, size int, err error) {
 		}
 	}
 	switch size = int(d.stream.offset() - start); {
+	case size > d.stream.limit:
+		return e, size, &restclient.TooLargeError{What: d.stream.what, Limit: d.stream.limit}
 	case e.Type == "":
 		return e, size, errNoEventType
 	case !decoded && waiting == nil:

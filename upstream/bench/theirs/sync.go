@@ -59,7 +59,12 @@ type syncInformer struct {
 
 func (i *syncInformer) start(start func(<-chan struct{})) error {
 	// As large clusters do, and as this project's metadata client always does.
-	err := i.informer.SetTransform(cache.TransformStripManagedFields())
+	err := i.informer.SetTransform(func(object any) (any, error) {
+		if head, ok := object.(metav1.Object); ok {
+			head.SetManagedFields(nil)
+		}
+		return object, nil
+	})
 	if err != nil {
 		return err
 	}
