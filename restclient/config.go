@@ -120,7 +120,7 @@ type TLS struct {
 	CheckInterval time.Duration
 }
 
-// wanted tells whether anything is set that makes sense over https only.
+// wanted reports whether anything is set that makes sense over https only.
 func (t TLS) wanted() bool {
 	return len(t.CAData) > 0 || t.CAFile != "" || t.ReadCA != nil || t.ServerName != "" || t.Insecure
 }

@@ -124,7 +124,7 @@ func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, pause tim
 	return nil
 }
 
-// endsBefore tells whether the context's deadline makes it pointless to wait. What the server said then is of more use to
+// endsBefore reports whether the context's deadline makes it pointless to wait. What the server said then is of more use to
 // the caller, and sooner, than the news that the time is up.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
@@ -261,7 +261,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 }
 
 // renewCredentials is called after a failed attempt. If the server did not know us it has cached credentials dropped
-// and tells whether there are different ones now, for which one more attempt is worthwhile.
+// and reports whether there are different ones now, for which one more attempt is worthwhile.
 func (x *exchange) renewCredentials(err error) bool {
 	credentials := x.client.cfg.Credentials
 	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {

@@ -94,7 +94,7 @@ func repeatUnasked(req *Request, refused *api.StatusError, err error) bool {
 	return req.safe() && errors.As(err, &broken) && (broken.Kind == ConnectionLost || broken.Kind == ConnectionFailed)
 }
 
-// retryable tells whether a code says "not now" rather than "no".
+// retryable reports whether a code says "not now" rather than "no".
 func retryable(code int) bool {
 	return code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented
 }

@@ -214,7 +214,7 @@ var ordinaryWords = func() map[string]bool {
 	return words
 }()
 
-// isOrdinary tells whether a secret cannot be told from the words around it.
+// isOrdinary reports whether a secret cannot be told from the words around it.
 func isOrdinary(secret string) bool {
 	return len(secret) < shortestSecret || ordinaryWords[strings.ToLower(secret)]
 }

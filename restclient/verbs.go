@@ -85,7 +85,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	return w, nil
 }
 
-// ProvesLife tells whether the connection of a watch is going to be tested while nothing comes, as far as is known: by the
+// ProvesLife reports whether the connection of a watch is going to be tested while nothing comes, as far as is known: by the
 // protocol of the last answer that this client had. A watch that is open knows for sure; its Watcher has the same method.
 func (r *Resource[T]) ProvesLife() bool {
 	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.mute.Load()

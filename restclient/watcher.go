@@ -93,11 +93,11 @@ func (w *watcher[T]) describe(err error) error {
 	return &DecodeError{Verb: w.method, URL: w.url, Err: err}
 }
 
-// ProvesLife tells whether the connection is tested while nothing comes: then silence means that nothing happens. Over
+// ProvesLife reports whether the connection is tested while nothing comes: then silence means that nothing happens. Over
 // HTTP/1.1 there is no such test, and a connection of which the other end has gone looks like one on which nothing happens.
 func (w *watcher[T]) ProvesLife() bool { return w.provesLife }
 
-// dead tells whether HTTP/2 has given the connection up because a ping was not answered. Its error does not say so, but
+// dead reports whether HTTP/2 has given the connection up because a ping was not answered. Its error does not say so, but
 // on a connection that lives a ping is answered before so much silence has come together.
 func (w *watcher[T]) dead() bool {
 	cfg := &w.client.cfg

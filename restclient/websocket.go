@@ -216,7 +216,7 @@ func (p *pings) stop() {
 	}
 }
 
-// works tells whether the connection is looked after.
+// works reports whether the connection is looked after.
 func (p *pings) works() bool { return p.below != nil }
 
 // explain replaces the error of a connection that was given up by the reason.

@@ -46,7 +46,7 @@ type Watcher[T any] interface {
 	Stop()
 }
 
-// IsInitialEventsEnd tells whether a bookmark with these annotations ends the initial part of a streaming list. Only the
+// IsInitialEventsEnd reports whether a bookmark with these annotations ends the initial part of a streaming list. Only the
 // value "true" counts.
 func IsInitialEventsEnd(annotations map[string]string) bool {
 	return annotations[InitialEventsAnnotation] == "true"
@@ -64,7 +64,7 @@ func WithSingleAttempt(ctx context.Context) context.Context {
 	return context.WithValue(ctx, singleAttemptKey{}, true)
 }
 
-// IsSingleAttempt tells whether ctx, or one that it was made from, came from [WithSingleAttempt].
+// IsSingleAttempt reports whether ctx, or one that it was made from, came from [WithSingleAttempt].
 func IsSingleAttempt(ctx context.Context) bool {
 	return ctx.Value(singleAttemptKey{}) != nil
 }

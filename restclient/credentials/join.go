@@ -135,7 +135,7 @@ func (e *InsecureTransportError) Error() string {
 	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on this machine", e.Host)
 }
 
-// Allowed tells whether tokens and passwords may be sent to u: over https (and wss) to any host, over plain http only to
+// Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host, over plain http only to
 // this very machine, that is to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
 //
 // client-go sends them over https alone, and silently asks as nobody otherwise. Loopback is let through here because

@@ -23,7 +23,7 @@ const (
 	between  // inside an object or array, outside strings
 )
 
-// complete tells whether the end of the input would end the value.
+// complete reports whether the end of the input would end the value.
 func (b *boundary) complete() bool { return b.state == inScalar }
 
 // scan looks at the next piece and returns how many of its bytes belong to the value, and whether it ends there.

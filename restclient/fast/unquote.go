@@ -39,7 +39,7 @@ func unquoteInner(inner []byte) (string, error) {
 	return text, err
 }
 
-// plainText tells whether a string stands for itself: no escape, no control character, no quote. ascii is only
+// plainText reports whether a string stands for itself: no escape, no control character, no quote. ascii is only
 // meaningful up to where it stopped being plain.
 func plainText(text []byte) (plain, ascii bool) {
 	high := byte(0)

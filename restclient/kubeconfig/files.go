@@ -162,7 +162,7 @@ const (
 	servicePortVariable = "KUBERNETES_SERVICE_PORT"
 )
 
-// inCluster tells whether this is a pod: the kubelet sets these variables in every container.
+// inCluster reports whether this is a pod: the kubelet sets these variables in every container.
 func inCluster(opts Options) bool {
 	return opts.getenv(serviceHostVariable) != "" && opts.getenv(servicePortVariable) != ""
 }

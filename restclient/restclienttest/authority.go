@@ -30,7 +30,7 @@ type Leaf struct {
 	Valid  time.Duration
 }
 
-// NewAuthority makes an authority with a new key.
+// NewAuthority returns an authority with a new key.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -123,7 +123,7 @@ type Pair struct {
 	Cert, Key []byte
 }
 
-// NewPair makes a certificate with the common name that is valid for an hour. No two have the same key.
+// NewPair returns a certificate with the common name that is valid for an hour. No two have the same key.
 func NewPair(t testing.TB, commonName string) Pair {
 	t.Helper()
 	certificate, key := NewAuthority(t).IssuePEM(t, Leaf{Name: commonName, Valid: time.Hour})

@@ -68,7 +68,7 @@ func (h *half) setDeadline(d *deadline, at time.Time) {
 	h.changed.Broadcast()
 }
 
-// over tells whether nobody is going to wait any more, so that a timer would only be left behind.
+// over reports whether nobody is going to wait any more, so that a timer would only be left behind.
 func (h *half) over() bool { return h.readerClosed || h.writerClosed && !h.silent }
 
 // wake holds the lock, or somebody who has just looked at the clock and does not wait yet would miss it.
