@@ -1,13 +1,11 @@
 package fast
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
 
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -37,56 +35,63 @@ func (d *eventDecoder) Next() (e event, size int, err error) {
 	if _, err := d.stream.peek(); err != nil {
 		return e, 0, err
 	}
-	start := d.stream.offset()
-	if err := d.stream.expect('{'); err != nil {
-		return e, 0, err
+	size, err = d.stream.one(func(c *cursor) (err error) {
+		e, err = d.read(c)
+		return err
+	})
+	return e, size, err
+}
+
+// read reads one event in JSON.
+func (d *eventDecoder) read(c *cursor) (e event, err error) {
+	if err := c.expect('{'); err != nil {
+		return e, err
 	}
 	var waiting []byte // the object, when it came before the type
 	decoded := false
 	for first := true; ; first = false {
-		key, ok, err := d.stream.key(first)
+		name, ok, err := c.field(first)
 		if err != nil {
-			return e, 0, err
+			return e, err
 		}
 		if !ok {
 			break
 		}
-		isObject := string(key) == "object"
+		isObject, isType := string(name) == "object", string(name) == "type"
 		if isObject && carriesObject(e.Type) {
-			decoded = true
-			if e.Object, err = d.reader.next(d.stream); err != nil {
-				return e, 0, err
+			object, n, err := d.reader.readJSON(c.data[c.pos:])
+			if err != nil {
+				return e, err
 			}
-			e.ResourceVersion = e.Object.ResourceVersion
+			decoded = true
+			c.pos += n
+			take(&e, object)
 			continue
 		}
-		isType := string(key) == "type"
-		raw, err := d.stream.value()
+		raw, err := c.value()
 		switch {
 		case err != nil:
 		case isType:
 			e.Type, err = eventType(raw)
 		case isObject && e.Type == "":
-			waiting = bytes.Clone(raw)
+			waiting = raw
 		case isObject:
 			decoded = true
 			err = fill(&e, raw)
 		}
 		if err != nil {
-			return e, 0, err
+			return e, err
 		}
 	}
-	switch size = int(d.stream.offset() - start); {
-	case size > d.stream.limit:
-		return e, size, &restclient.TooLargeError{What: d.stream.what, Limit: d.stream.limit}
+	switch {
 	case e.Type == "":
-		return e, size, errNoEventType
+		return e, errNoEventType
 	case !decoded && waiting == nil:
-		return e, size, errNoObject
+		return e, errNoObject
 	case !decoded:
-		err = fill(&e, waiting)
+		return e, fill(&e, waiting)
 	}
-	return e, size, err
+	return e, nil
 }
 
 // carriesObject reports whether an event of that type has an object of the collection.
@@ -157,7 +162,7 @@ func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
 	}
 	length := binary.BigEndian.Uint32(prefix)
 	if uint64(length) > uint64(d.stream.limit) {
-		return e, 0, &restclient.TooLargeError{What: d.stream.what, Limit: d.stream.limit}
+		return e, 0, d.stream.tooLarge()
 	}
 	frame, err := d.stream.take(int(length))
 	if err != nil {

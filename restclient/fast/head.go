@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -47,27 +46,12 @@ var errNullObject = errors.New("null where an object should be")
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// next reads the object that comes next in the stream. In most cases the buffer holds all of it, and it is read there; else
-// its end is looked for first, which takes one more pass.
-func (r *headReader) next(s *stream) (*head, error) {
-	if _, err := s.peek(); err != nil {
-		return nil, midway(err)
-	}
-	object, n, err := r.readJSON(s.buf[s.pos:s.end])
-	if err == errShort {
-		raw, err := s.value()
-		if err != nil {
-			return nil, err
-		}
-		if object, _, err = r.readJSON(raw); err == errShort {
-			err = io.ErrUnexpectedEOF
-		}
-		return object, err
-	}
-	if n > s.limit {
-		return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
-	}
-	s.pos += n
+// next reads the object that comes next in the stream.
+func (r *headReader) next(s *stream) (object *head, err error) {
+	_, err = s.one(func(c *cursor) (err error) {
+		object, c.pos, err = r.readJSON(c.data)
+		return err
+	})
 	return object, err
 }
 

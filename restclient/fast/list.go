@@ -30,18 +30,24 @@ func decodeList(body io.Reader, limit int) (*api.List[*head], error) {
 	if _, err := d.stream.peek(); err == io.EOF {
 		return nil, errNoBody // the answer is complete: the connection did not break
 	}
-	if err := d.stream.expect('{'); err != nil {
+	if err := d.stream.parse(func(c *cursor) error { return c.expect('{') }); err != nil {
 		return nil, err
 	}
 	for first := true; ; first = false {
-		key, ok, err := d.stream.key(first)
+		var name string
+		more := false
+		err := d.stream.parse(func(c *cursor) error {
+			raw, ok, err := c.field(first)
+			name, more = string(raw), ok
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		if !more {
 			break
 		}
-		if err := d.field(string(key)); err != nil {
+		if err := d.field(name); err != nil {
 			return nil, err
 		}
 	}
@@ -80,12 +86,16 @@ func (d *listDecoder) items() error {
 		}
 		return err
 	}
-	if err := d.stream.expect('['); err != nil {
+	if err := d.stream.parse(func(c *cursor) error { return c.expect('[') }); err != nil {
 		return err
 	}
 	for first := true; ; first = false {
-		ok, err := d.stream.element(first)
-		if err != nil || !ok {
+		done := false
+		err := d.stream.parse(func(c *cursor) (err error) {
+			done, err = c.separator(']', first)
+			return err
+		})
+		if err != nil || done {
 			return err
 		}
 		item, err := d.reader.next(d.stream)

@@ -197,7 +197,7 @@ func (s *stream) uvarint() (uint64, error) {
 // take consumes the next n bytes.
 func (s *stream) take(n int) ([]byte, error) {
 	if n > s.limit {
-		return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
+		return nil, s.tooLarge()
 	}
 	for s.end-s.pos < n {
 		if err := s.more(); err != nil {

@@ -155,20 +155,24 @@ func (c *cursor) unexpected(want string, got byte) error {
 	return &syntaxError{want: want, got: got, offset: int64(c.pos)}
 }
 
+// separator consumes the comma before an entry of an object or array, or the bracket that closes it.
+func (c *cursor) separator(closing byte, first bool) (done bool, err error) {
+	b, err := c.next()
+	switch {
+	case err != nil || first && b != closing:
+		return false, err
+	case b != closing && b != ',':
+		return false, c.unexpected("',' or '"+string(closing)+"'", b)
+	}
+	c.pos++
+	return b == closing, nil
+}
+
 // field moves to the next field of an object whose '{' has been consumed, and returns its name as it is between the
 // quotes; ok is false when the '}' has been consumed instead.
 func (c *cursor) field(first bool) (name []byte, ok bool, err error) {
-	b, err := c.next()
-	switch {
-	case err != nil:
+	if done, err := c.separator('}', first); done || err != nil {
 		return nil, false, err
-	case b == '}':
-		c.pos++
-		return nil, false, nil
-	case !first && b != ',':
-		return nil, false, c.unexpected("',' or '}'", b)
-	case !first:
-		c.pos++
 	}
 	name, _, err = c.text()
 	if err == nil {

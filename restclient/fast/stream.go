@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"bytes"
 	"io"
 
 	"orrery/restclient"
@@ -18,10 +17,11 @@ type stream struct {
 	what  string // what a value is called in errors
 
 	buf      []byte
-	pos, end int   // buf[pos:end] has arrived and is not consumed
-	before   int64 // bytes consumed before buf[0]
-	filled   bool  // the last read filled buf to its end
-	err      error // what r.Read said last; reported when buf is used up
+	at       cursor // of parse and one: a value inside the stream needs no allocation
+	pos, end int    // buf[pos:end] has arrived and is not consumed
+	before   int64  // bytes consumed before buf[0]
+	filled   bool   // the last read filled buf to its end
+	err      error  // what r.Read said last; reported when buf is used up
 }
 
 // A buffer grows while there is more to read than it holds, so that a large list is read in large pieces, and a watch on
@@ -56,62 +56,53 @@ func (s *stream) peek() (byte, error) {
 	}
 }
 
-// expect consumes the byte c, after white space.
-func (s *stream) expect(c byte) error {
-	got, err := s.peek()
-	if err != nil {
-		return midway(err)
+// maxToken bounds what is between two values: names of fields, white space.
+const maxToken = 64 << 10
+
+// parse calls read with what has arrived, and again with more of it as long as read returns errShort. It is for a few bytes
+// between two values.
+func (s *stream) parse(read func(*cursor) error) error {
+	for {
+		s.at = cursor{data: s.buf[s.pos:s.end]}
+		err := read(&s.at)
+		if err == nil {
+			s.pos += s.at.pos
+		}
+		if err != errShort {
+			return err
+		}
+		if len(s.at.data) > min(s.limit, maxToken) {
+			return s.tooLarge()
+		}
+		if err := s.more(); err != nil {
+			return midway(err)
+		}
 	}
-	if got != c {
-		return &syntaxError{want: string(c), got: got, offset: s.offset()}
-	}
-	s.pos++
-	return nil
 }
 
-// key moves to the next field of an object whose '{' has been consumed, and returns its name; ok is false when the '}'
-// has been consumed instead. The caller then consumes the field's value.
-func (s *stream) key(first bool) (name []byte, ok bool, err error) {
-	if done, err := s.separator('}', first); done || err != nil {
-		return nil, false, err
+// one calls read with the next value, and returns its size. In most cases the buffer holds all of it, and it is read there;
+// else its end is looked for first, which takes one more pass.
+func (s *stream) one(read func(*cursor) error) (size int, err error) {
+	if _, err := s.peek(); err != nil {
+		return 0, midway(err)
 	}
-	if c, err := s.peek(); err != nil || c != '"' {
-		return nil, false, s.unexpected("a field name", c, err)
+	s.at = cursor{data: s.buf[s.pos:s.end]}
+	if err = read(&s.at); err != errShort {
+		if s.at.pos > s.limit {
+			return 0, s.tooLarge()
+		}
+		s.pos += s.at.pos
+		return s.at.pos, err
 	}
 	raw, err := s.value()
 	if err != nil {
-		return nil, false, err
+		return 0, err
 	}
-	name = raw[1 : len(raw)-1]
-	// Looking for the colon may move the buffer. Field names are few and short, so those that would get lost are copied.
-	if s.pos == s.end || s.buf[s.pos] != ':' {
-		name = bytes.Clone(name)
+	s.at = cursor{data: raw}
+	if err = read(&s.at); err == errShort {
+		err = io.ErrUnexpectedEOF
 	}
-	return name, true, s.expect(':')
-}
-
-// element moves to the next element of an array whose '[' has been consumed; it is false when the ']' has been consumed.
-func (s *stream) element(first bool) (bool, error) {
-	done, err := s.separator(']', first)
-	return !done && err == nil, err
-}
-
-// separator consumes the comma before an entry, or the closing bracket.
-func (s *stream) separator(closing byte, first bool) (done bool, err error) {
-	c, err := s.peek()
-	switch {
-	case err != nil:
-		return false, midway(err)
-	case c == closing:
-		s.pos++
-		return true, nil
-	case first:
-		return false, nil
-	case c != ',':
-		return false, s.unexpected("',' or '"+string(closing)+"'", c, nil)
-	}
-	s.pos++
-	return false, nil
+	return len(raw), err
 }
 
 // value consumes the next value and returns its bytes.
@@ -124,7 +115,7 @@ func (s *stream) value() ([]byte, error) {
 	for {
 		taken, done := b.scan(s.buf[s.pos+n : s.end])
 		if n += taken; n > s.limit {
-			return nil, &restclient.TooLargeError{What: s.what, Limit: s.limit}
+			return nil, s.tooLarge()
 		}
 		if done {
 			break
@@ -137,7 +128,7 @@ func (s *stream) value() ([]byte, error) {
 		}
 	}
 	if n == 0 {
-		return nil, s.unexpected("a value", s.buf[s.pos], nil)
+		return nil, &syntaxError{want: "a value", got: s.buf[s.pos], offset: s.offset()}
 	}
 	raw := s.buf[s.pos : s.pos+n]
 	s.pos += n
@@ -149,7 +140,7 @@ func (s *stream) value() ([]byte, error) {
 func (s *stream) finish() error {
 	switch c, err := s.peek(); err {
 	case nil:
-		return s.unexpected("the end", c, nil)
+		return &syntaxError{want: "the end", got: c, offset: s.offset()}
 	case io.EOF:
 		return nil
 	default:
@@ -198,12 +189,7 @@ func (s *stream) makeRoom() {
 	s.before, s.pos, s.end, s.buf = s.before+int64(s.pos), 0, kept, into
 }
 
-func (s *stream) unexpected(want string, got byte, err error) error {
-	if err != nil {
-		return midway(err)
-	}
-	return &syntaxError{want: want, got: got, offset: s.offset()}
-}
+func (s *stream) tooLarge() error { return &restclient.TooLargeError{What: s.what, Limit: s.limit} }
 
 // midway says that the body ended inside a value: only between values is io.EOF in order.
 func midway(err error) error {
