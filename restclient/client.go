@@ -75,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 // Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes the connections that nobody uses, and the others when the last request or watch over them has ended.
+// Close closes unused connections, and the others when the last request or watch over them has ended.
 // Requests under way and watches are left alone: cancel their contexts. A closed client still works; it opens
 // connections as it needs them and keeps none.
 func (c *Client) Close() { c.pool.close() }

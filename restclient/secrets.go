@@ -140,8 +140,8 @@ func redactText(text string) string {
 	return text
 }
 
-// redactHost shows the host of a configuration, which nobody has checked yet. What is not a URL is not shown: there may be
-// a password in it, and nothing to tell it by.
+// redactHost returns the host of an unchecked configuration for display. Text that is not a URL is not shown: it may hold a
+// password.
 func redactHost(host string) string {
 	text, scheme := host, strings.Contains(host, "://")
 	if !scheme {
@@ -178,7 +178,7 @@ func redactQuery(query url.Values) string {
 			case !harmlessParameters[key]:
 				value = "[redacted]"
 			case key == "continue":
-				value = "[...]" // a page token is long and tells nobody anything
+				value = "[...]" // a page token is long and says nothing
 			default:
 				value = url.QueryEscape(value)
 			}
@@ -188,10 +188,8 @@ func redactQuery(query url.Values) string {
 	return strings.Join(parts, "&")
 }
 
-// ordinaryWords are words that every log, condition and error of a cluster is full of. One of them may be somebody's
-// password, and is then not looked for: whoever reads the text could not tell it from the word, but where each "default"
-// is missing the password can be read in what is missing; and a log without its words is of no use, nor is a refusal whose
-// reason nobody understands any more.
+// ordinaryWords are words that every log, condition and error of a cluster contains. A password that is one of them is not
+// censored: a log without its words is of no use, and the gaps would tell the password.
 var ordinaryWords = func() map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsSeq(`default kubernetes kube-system kube-public kube-node-lease minikube orrery localhost

@@ -57,7 +57,7 @@ type RequestInfo struct {
 	// Attempt counts from 1.
 	Attempt int
 
-	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: nobody said.
+	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: not known.
 	Origin string
 }
 
@@ -98,8 +98,8 @@ func (t *Trace) and(u *Trace) *Trace {
 
 type originKey struct{}
 
-// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in [RequestInfo], and whoever
-// reads a log can tell which requests belong together. It is any short text that names one piece of work and nothing
+// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in [RequestInfo], so
+// that a log shows which requests belong together. It is any short text that names one piece of work and nothing
 // secret; the server never learns of it.
 func WithOrigin(ctx context.Context, origin string) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)

@@ -22,7 +22,7 @@ const (
 
 var (
 	errNoMagic         = errors.New("protobuf without the mark of Kubernetes at its beginning")
-	errEncodedContent  = errors.New("protobuf in an encoding that nobody asked for")
+	errEncodedContent  = errors.New("protobuf in a content encoding, which was not asked for")
 	errKindAfterObject = errors.New("protobuf that names the kind of an object after the object")
 )
 

@@ -115,12 +115,11 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// errShort says that the bytes at hand end before the value does. It never leaves this package.
+// errShort says that the bytes in memory end before the value does. It is not returned to callers of the package.
 var errShort = errors.New("the value goes on")
 
-// cursor reads JSON from bytes that are all there, and otherwise says errShort: then somebody has to fetch the rest, and
-// the value is read again from its beginning. That makes one pass over the bytes, where cutting a value out of a stream
-// first and reading it then makes two.
+// cursor reads JSON from bytes in memory. It returns errShort if they end too early; the caller then fetches more and starts
+// again. That takes one pass over the bytes, where finding the end of a value first takes two.
 type cursor struct {
 	data []byte
 	pos  int

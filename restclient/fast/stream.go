@@ -6,14 +6,13 @@ import (
 	"orrery/restclient"
 )
 
-// stream cuts a body into JSON values without holding more of it than one value. It finds where a value ends by
-// counting brackets outside strings; whether the value is well-formed is found out by whoever decodes it, so each byte
-// is looked at once here.
+// stream cuts a body into JSON values and holds no more of it than one value. It finds the end of a value by counting
+// brackets outside strings; the reader of the value checks whether it is well-formed.
 //
 // The slices that it returns are windows into its buffer: they are valid until the next call.
 type stream struct {
 	r     io.Reader
-	limit int    // greatest size of one value
+	limit int    // greatest size of one value, in bytes
 	what  string // what a value is called in errors
 
 	buf      []byte
