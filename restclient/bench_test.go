@@ -1,8 +1,6 @@
 package restclient
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -11,19 +9,6 @@ import (
 
 	"orrery/restclient/api"
 )
-
-// podJSON is a pod of about 4 kB, the size that pods of real clusters have.
-func podJSON(n int) string {
-	var containers []string
-	for i := range 4 {
-		containers = append(containers, fmt.Sprintf(`{"name":"c%d","image":"registry.example/team/app:v1.2.%d","env":[{"name":"A","value":"%s"}],"resources":{"limits":{"cpu":"1"}}}`, i, i, strings.Repeat("x", 400)))
-	}
-	return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod-%d","namespace":"default","uid":"0a1b2c3d-%d","resourceVersion":"%d",`+
-		`"creationTimestamp":"2026-01-02T03:04:05Z","labels":{"app":"web","tier":"front"},"annotations":{"note":"%s"},`+
-		`"managedFields":[{"manager":"kubelet","operation":"Update","fieldsV1":{"f:status":{"f:conditions":{"k:{\"type\":\"Ready\"}":{}}}}}]},`+
-		`"spec":{"terminationGracePeriodSeconds":30,"nodeName":"n1","containers":[%s]},"status":{"phase":"Running","podIP":"10.0.0.1"}}`,
-		n, n, n+1, strings.Repeat("y\\n", 200), strings.Join(containers, ","))
-}
 
 // loop is a body that repeats itself for ever.
 type loop struct {
@@ -37,50 +22,6 @@ func (l *loop) Read(p []byte) (int, error) {
 		l.at = 0
 	}
 	return n, nil
-}
-
-func benchmarkWatch[T Object](b *testing.B, codec codec[T]) {
-	frame := `{"type":"MODIFIED","object":` + podJSON(7) + "}\n"
-	d := newEventDecoder(&loop{data: []byte(frame)}, DefaultMaxFrameBytes, codec)
-	b.SetBytes(int64(len(frame)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := d.next(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkWatchTyped(b *testing.B)    { benchmarkWatch(b, typedCodec[*api.Pod]()) }
-func BenchmarkWatchMetadata(b *testing.B) { benchmarkWatch(b, metadataCodec(false)) }
-func BenchmarkWatchDynamic(b *testing.B)  { benchmarkWatch(b, dynamicCodec()) }
-
-// BenchmarkWatchFraming is what finding the events costs, without looking into them.
-func BenchmarkWatchFraming(b *testing.B) {
-	frame := `{"type":"MODIFIED","object":` + podJSON(7) + "}\n"
-	s := newStream(&loop{data: []byte(frame)}, DefaultMaxFrameBytes, "an event")
-	b.SetBytes(int64(len(frame)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.value(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkListMetadata(b *testing.B) {
-	var items []string
-	for n := range 1000 {
-		items = append(items, podJSON(n))
-	}
-	list := []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[` + strings.Join(items, ",") + `]}`)
-	b.SetBytes(int64(len(list)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := decodeList(bytes.NewReader(list), DefaultMaxFrameBytes, metadataCodec(false)); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // silentServer answers every request without a network.
@@ -134,7 +75,10 @@ func TestTraceCostsNoAllocation(t *testing.T) {
 	}
 	frame := []byte(`{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}`)
 	next := func(trace *Trace) float64 {
-		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace), decoder: newEventDecoder(&loop{data: frame}, 1<<16, metadataCodec(false))}
+		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace)}
+		if err := w.open(PlainCodec(), jsonMediaType, io.NopCloser(&loop{data: frame})); err != nil {
+			t.Fatal(err)
+		}
 		return testing.AllocsPerRun(200, func() {
 			if _, err := w.Next(); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Client speaks to one API server. It may be used by any number of goroutines, and starts none itself (those of
@@ -16,7 +18,7 @@ type Client struct {
 	cfg     Config // defaults filled in
 	base    *url.URL
 	pool    *pool
-	limiter *limiter // nil: no limit
+	limiter *rate.Limiter // nil: no limit
 	retry   retryPolicy
 
 	requests, retries, throttled atomic.Int64
@@ -73,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 // Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes the connections that nobody uses, and the others when the last request or watch over them has ended.
+// Close closes unused connections, and the others when the last request or watch over them has ended.
 // Requests under way and watches are left alone: cancel their contexts. A closed client still works; it opens
 // connections as it needs them and keeps none.
 func (c *Client) Close() { c.pool.close() }
@@ -102,7 +104,7 @@ func (c *Client) Snapshot() Snapshot {
 		Watches:   c.watches.Load(),
 	}
 	if c.limiter != nil {
-		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.available()
+		s.QPS, s.Burst, s.Tokens = c.cfg.QPS, c.cfg.Burst, c.limiter.Tokens()
 	}
 	return s
 }
@@ -182,6 +184,7 @@ func withDefaults(cfg Config) Config {
 	setDefault(&cfg.PingTimeout, DefaultPingTimeout)
 	setDefault(&cfg.SilenceTimeout, DefaultSilenceTimeout)
 	setDefault(&cfg.WatchTransport, WatchHTTP)
+	setDefault(&cfg.Codec, PlainCodec())
 	setDefault(&cfg.UserAgent, DefaultUserAgent())
 	setDefault[time.Duration](&cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
 	return cfg

@@ -161,11 +161,11 @@ func TestStatusErrors(t *testing.T) {
 		{"401", 401, "Unauthorized", api.IsUnauthorized, "the server has asked for the client to provide credentials (get pods web)", "Unauthorized"},
 		{"403", 403, "no entry", api.IsForbidden, "no entry (get pods web)", "no entry"},
 		{"405", 405, "", api.IsMethodNotAllowed, "the server does not allow this method on the requested resource (get pods web)", "unknown"},
-		{"406", 406, "only xml", api.IsNotAcceptable, "only xml (get pods web)", "only xml"},
-		{"406 empty", 406, "", api.IsNotAcceptable, "the server was unable to respond with a content type that the client supports (get pods web)", "unknown"},
+		{"406", 406, "only xml", hasReason(api.ReasonNotAcceptable), "only xml (get pods web)", "only xml"},
+		{"406 empty", 406, "", hasReason(api.ReasonNotAcceptable), "the server was unable to respond with a content type that the client supports (get pods web)", "unknown"},
 		{"409 text", 409, "", api.IsConflict, "the server reported a conflict (get pods web)", "unknown"},
 		{"410 text", 410, "", api.IsExpired, "the server responded with the status code 410 but did not return more information (get pods web)", "unknown"},
-		{"415", 415, "no yaml", api.IsUnsupportedMediaType, "no yaml (get pods web)", "no yaml"},
+		{"415", 415, "no yaml", hasReason(api.ReasonUnsupportedMediaType), "no yaml (get pods web)", "no yaml"},
 		{"422", 422, "", api.IsInvalid, "the server rejected our request due to an error in our request (get pods web)", "unknown"},
 		{"429", 429, "", api.IsTooManyRequests, "the server has received too many requests and has asked us to try again later (get pods web)", "unknown"},
 		{"500 text", 500, "it \"broke\"", api.IsInternalError, `an error on the server ("it \"broke\"") has prevented the request from succeeding (get pods web)`, `it "broke"`},
@@ -343,4 +343,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 	assert.Equal(t, "restclient.Client(https://x)", client.String())
 	assert.Equal(t, "restclient.Config(host https://x, credentials *restclient_test.tokens)", cfg.String())
+}
+
+func hasReason(reason api.StatusReason) func(error) bool {
+	return func(err error) bool { return api.HasReason(err, reason) }
 }

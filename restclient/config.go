@@ -2,10 +2,16 @@ package restclient
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -72,10 +78,9 @@ type Config struct {
 	// DisableCompression stops the client from asking for gzip.
 	DisableCompression bool
 
-	// DisableProtobuf stops Metadata resources from asking for protobuf, which they prefer because it is quicker to read
-	// and smaller. What is on the wire then is JSON, as for all other resources: for those who want to read along.
-	// Watches over websocket are always JSON.
-	DisableProtobuf bool
+	// Codec reads the answers of Metadata resources. Nil: PlainCodec, which is encoding/json. fast.Codec of package
+	// restclient/fast asks for protobuf, is several times faster, and keeps less memory.
+	Codec Codec
 
 	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
 	WatchTransport WatchTransport
@@ -115,7 +120,7 @@ type TLS struct {
 	CheckInterval time.Duration
 }
 
-// wanted tells whether anything is set that makes sense over https only.
+// wanted reports whether anything is set that makes sense over https only.
 func (t TLS) wanted() bool {
 	return len(t.CAData) > 0 || t.CAFile != "" || t.ReadCA != nil || t.ServerName != "" || t.Insecure
 }
@@ -152,3 +157,38 @@ const (
 	DefaultMaxBodyBytes     = 64 << 20
 	DefaultTLSCheckInterval = time.Minute
 )
+
+// Credentials prove to the server who is asking. Package restclient/credentials holds the usual kinds (tokens, token
+// files, exec plugins, client certificates, impersonation); a test can write its own in a few lines.
+//
+// All methods may be called from many goroutines at once. Nothing that they produce is ever logged, put into an error
+// or handed to a trace hook.
+type Credentials interface {
+	// Apply sets the headers (Authorization, Impersonate-...) on a request that is about to be sent. It may block, for
+	// instance while an exec plugin runs, but no longer than req.Context() lives. Its error ends the request and reaches
+	// the caller as a *TransportError with Kind CredentialsFailed.
+	Apply(req *http.Request) error
+
+	// Unauthorized is told after a 401 answer to req, so that cached tokens are dropped. The client then calls Apply on
+	// a copy of the request; if that changes its credentials (or ClientCertificate returns another certificate) the
+	// request is repeated, once.
+	Unauthorized(req *http.Request)
+
+	// ClientCertificate returns the certificate for TLS handshakes, or nil and no error for none. It is asked at each
+	// handshake and, because connections live long, also now and then in between (at most once in
+	// TLS.CheckInterval): when a different pointer is returned, new requests go over new connections. So return the
+	// same pointer as long as the certificate is the same.
+	ClientCertificate() (*tls.Certificate, error)
+}
+
+// DefaultUserAgent names the program, its version and the platform: "orrery/v1.2.0 (linux/amd64)". API servers take the
+// part before the slash as the field manager of what the program writes.
+func DefaultUserAgent() string { return defaultUserAgent() }
+
+var defaultUserAgent = sync.OnceValue(func() string {
+	program, version := filepath.Base(os.Args[0]), "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return program + "/" + version + " (" + runtime.GOOS + "/" + runtime.GOARCH + ")"
+})

@@ -83,7 +83,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// use and release enclose whatever needs connections.
+// use and release enclose the use of connections.
 func (c *connections) use() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *connections) release() {
 	c.closeUnused()
 }
 
-// close closes all connections as soon as nobody uses them, now and whenever that is so again.
+// close closes every unused connection, now and whenever the last user leaves.
 func (c *connections) close() {
 	c.mu.Lock()
 	c.closing = true

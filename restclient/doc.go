@@ -19,33 +19,27 @@
 // chunked HTTP or over a websocket, which the caller pulls ([api.Watcher]):
 //
 //	            ┌ chunked body ┐
-//	API server ─┤              ├─ stream: finds the end of each value ─ decoder: type, object ─ Next
+//	API server ─┤              ├─ [EventDecoder]: type, object ─ Next
 //	            └ websocket    ┘
 //
-// Bodies are JSON, which anybody can read along, with one exception: a [Metadata] resource, whose objects a controller
-// may have a hundred thousand of, asks for Kubernetes' protobuf first and for JSON if the server has no other
-// (Config.DisableProtobuf). The content type of the answer decides. Heads are read in one pass in either encoding, and
-// what the objects of one list or watch have in common they share:
-//
-//	                    ┌ words: keys, namespaces, repeated values     ┐ one for
-//	object of a list ───┤ equal maps of labels, equal lists of owners  │ many objects
-//	                    ├ managed fields: what similar texts share     ┘ (api.ManagedFieldsSet)
-//	                    └ the rest: name, UID, versions, times ...       one string an object
+// Bodies are JSON and are decoded by encoding/json, on two pages: watch_decoder.go and decoder.go. A controller may have a
+// hundred thousand objects of a [Metadata] resource. For those, Config.Codec takes fast.Codec of package restclient/fast,
+// which also reads protobuf.
 //
 // # Guarantees
 //
-//   - A body is closed before a method returns, whatever happened, and read to its end if it was understood, so that
-//     connections are used again.
+//   - A body is closed before a method returns. It is read to its end if it was understood, so that connections are
+//     used again.
 //   - Names that would address something else than one object ("", "..", "a/b") are refused before anything is sent.
 //   - Events come in the order in which the server sent them; a clean end is io.EOF, a stream that breaks off inside an
-//     event is io.ErrUnexpectedEOF in a [*TransportError]. Nothing is retried inside a stream: whoever watches has to
-//     know that there is a gap.
+//     event is io.ErrUnexpectedEOF in a [*TransportError]. Nothing is retried inside a stream: the caller must
+//     know of the gap.
 //   - A watch that is not pulled holds the server back; an API server ends watches that are too slow.
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be harmless appear in no
 //     error, no trace hook and no String. Bodies appear in no error, except for the text of an error answer.
 //   - Credentials do not follow a redirect to another host, and no redirect leads from https to http.
-//   - Objects of a Metadata resource may share maps and slices with each other: make a DeepCopy before you change one.
-//     No object keeps the memory of others alive beyond what it shares with them.
+//   - Objects of a Metadata resource have no managed fields. With fast.Codec they may share maps and slices: make a DeepCopy
+//     before you change one.
 //   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for a body.
 //
 // # Goroutines
@@ -53,8 +47,8 @@
 // The package starts none of its own. net/http has a few per connection; they end when [Client.Close] has been called
 // and the last request or watch has ended. A watch over websocket has none: Next reads from the connection, and a timer
 // sends pings.
-// Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. A context ends
-// whatever was begun with it: the wait for the rate limit, the pause before a repetition, the request, the watch.
+// Client, Resource and Watcher.Stop may be used from any goroutine, Watcher.Next from one at a time. When a context ends,
+// so do the wait for the rate limit, the pause before a repetition, the request and the watch that were started with it.
 //
 // # Failure
 //
@@ -63,7 +57,7 @@
 //	*api.StatusError   the server refused; ask api.IsNotFound, api.IsConflict, api.IsExpired ...
 //	*TransportError    no (complete) answer; Kind says what is wrong, Sentence says it to a person
 //	*CertificateExpiredError  the server refused us, and the reason is known; wraps the *api.StatusError
-//	*DecodeError       an answer that makes no sense; wraps *TooLargeError or the JSON error
+//	*DecodeError       an answer that cannot be decoded; wraps *TooLargeError or the JSON error
 //	*NameError, ErrReadOnly, *ConfigError   nothing was sent
 //
 // A request is repeated, up to Config.MaxRetries times, in these cases:
@@ -76,33 +70,29 @@
 //	connection broke, body broke off     GET, not watches    the same
 //	401 and there are other credentials  all                 none; once
 //
-// Only the last of these happens to the requests of a caller that has a back-off of its own and says so with
-// [api.WithSingleAttempt], as a Reflector does: it is told at once, and what follows is decided in one place.
+// Only the last applies with [api.WithSingleAttempt], which a Reflector uses because it has a back-off of its own.
 //
-// Refused connections, unknown hosts and bad certificates are reported at once: a person is waiting, or a
-// reflector with a back-off of its own. Upstream's client reads the header only as a number and never repeats a 5xx
-// without it; this is on purpose different (regression tests TestDefect8_15...).
+// Refused connections, unknown hosts and bad certificates are reported at once. client-go reads Retry-After only as a number
+// and never repeats a 5xx without it; the difference is intended (regression tests TestDefect8_15...).
 //
-// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100,
-// where upstream has 5 and 10, which nearly every program has to raise.
+// The rate limit (Config.QPS and Burst) counts attempts, not watches. Its default is 50 a second with a burst of 100;
+// client-go has 5 and 10, which nearly every program has to raise.
 //
-// A connection can die without an error: a firewall forgets it, a machine loses its power. Nothing waits for such a one for
-// ever:
+// A connection can die without an error, for instance when a firewall forgets it. Every wait for such a connection ends:
 //
-//	over HTTP/2      a ping after 30 silent seconds; without an answer for another 15 the connection is given up and all
-//	                 that waits fails: ConnectionDead for a watch
-//	over websocket   the same, by pings of this package
-//	over TCP         keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
-//	over HTTP/1.1    nothing but the limit for requests below; the ProvesLife of Watcher and Resource is false, and whoever
-//	                 reads it has to judge its silence (a Reflector does, and asks the server to end it before that)
-//	any request      Config.SilenceTimeout: 90 seconds in which nothing comes of an answer that is awaited or read
+//	HTTP/2        a ping after 30 silent seconds. Without an answer within 15 s the connection is closed, and its requests
+//	              and watches fail (ConnectionDead for a watch).
+//	websocket     the same, by pings of this package
+//	TCP           keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
+//	HTTP/1.1      a watch is not tested: ProvesLife of Watcher and Resource is false, and the caller must judge the silence.
+//	              A Reflector does, and asks the server to end the watch before that.
+//	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
 //
 // # Testing
 //
 // Package restclienttest runs a server at the other end of pipes, inside a testing/synctest bubble: retries that
-// take minutes and watches that last for hours are tested in no time, and a bubble that ends has no goroutine left.
-// Decoders are compared with encoding/json by fuzz tests, and the two encodings with each other by answers that were
-// taken down from kube-apiserver.
+// take minutes and watches that last for hours are tested at once, and a bubble that ends has no goroutine left.
+// Every test of lists and watches runs with each form of the decoder.
 //
 // Next: package nsctl
 package restclient

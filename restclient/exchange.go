@@ -35,7 +35,7 @@ type exchange struct {
 	// What a trace is told of the last attempt.
 	attempts int
 	last     RequestResult
-	answer   countedBody
+	answer   *body // of the last attempt; nil: no answer
 }
 
 func newExchange(c *Client, req Request) *exchange {
@@ -99,7 +99,7 @@ func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error 
 	if x.endless || x.client.limiter == nil {
 		return nil
 	}
-	waited, err := x.client.limiter.wait(ctx)
+	waited, err := takeToken(ctx, x.client.limiter)
 	x.last.Limited, x.last.Waited = true, waited
 	if err != nil {
 		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
@@ -124,7 +124,7 @@ func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, pause tim
 	return nil
 }
 
-// endsBefore tells whether the context's deadline makes it pointless to wait. What the server said then is of more use to
+// endsBefore reports whether the context's deadline makes it pointless to wait. What the server said then is of more use to
 // the caller, and sooner, than the news that the time is up.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
@@ -165,10 +165,13 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		return failure{err: x.broken(limited, u, err)}
 	}
 	code, x.date = answer.StatusCode, answer.Header.Get("Date")
-	silence.answered(answer, x.endless && code/100 <= 2)
-	if !x.endless && x.client.cfg.Trace != nil {
-		x.answer = countedBody{body: answer.Body}
-		answer.Body = &x.answer
+	x.answer = &body{ReadCloser: answer.Body, silence: silence}
+	answer.Body = x.answer
+	if x.endless && code/100 <= 2 { // a watch may be silent: pings, and the caller, look after it
+		x.answer.silence = nil
+		silence.stop()
+	} else {
+		silence.restart()
 	}
 	for _, w := range parseWarnings(answer.Header) {
 		w.Text, w.Origin = x.censor(nil).text(w.Text), OriginOf(ctx)
@@ -186,7 +189,7 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 }
 
 func (x *exchange) begin(attempt int) time.Time {
-	x.attempts, x.answer = attempt, countedBody{}
+	x.attempts, x.answer = attempt, nil
 	x.client.requests.Add(1)
 	x.client.inFlight.Add(1)
 	t := x.client.cfg.Trace
@@ -206,7 +209,10 @@ func (x *exchange) done(attempt, code int, started time.Time, err error) {
 		return
 	}
 	x.last.Code, x.last.Err = code, err
-	x.last.Sent, x.last.Received = len(x.req.Body), x.answer.n
+	x.last.Sent, x.last.Received = len(x.req.Body), 0
+	if x.answer != nil && !x.endless {
+		x.last.Received = x.answer.n
+	}
 	if t.RequestDone != nil {
 		x.last.Duration = time.Since(started)
 		t.RequestDone(x.req.info(attempt), x.last)
@@ -255,7 +261,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 }
 
 // renewCredentials is called after a failed attempt. If the server did not know us it has cached credentials dropped
-// and tells whether there are different ones now, for which one more attempt is worthwhile.
+// and reports whether there are different ones now, for which one more attempt is worthwhile.
 func (x *exchange) renewCredentials(err error) bool {
 	credentials := x.client.cfg.Credentials
 	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {

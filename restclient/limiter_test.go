@@ -17,14 +17,14 @@ func TestLimiterLetsTheBurstThroughThenOneAtATime(t *testing.T) {
 		start := time.Now()
 		var at []time.Duration
 		for range 6 {
-			_, err := l.wait(t.Context())
+			_, err := takeToken(t.Context(), l)
 			require.NoError(t, err)
 			at = append(at, time.Since(start))
 		}
 		assert.Equal(t, []time.Duration{0, 0, 0, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond}, at)
 
 		time.Sleep(time.Hour) // the bucket does not overflow
-		assert.InDelta(t, 3, l.available(), 1e-9)
+		assert.InDelta(t, 3, l.Tokens(), 1e-9)
 	})
 }
 
@@ -36,7 +36,7 @@ func TestLimiterServesWaitersInOrder(t *testing.T) {
 		got := map[int]time.Duration{}
 		for i := range 5 {
 			go func() {
-				_, err := l.wait(t.Context())
+				_, err := takeToken(t.Context(), l)
 				assert.NoError(t, err)
 				mu.Lock()
 				defer mu.Unlock()
@@ -55,38 +55,38 @@ func TestLimiterServesWaitersInOrder(t *testing.T) {
 func TestLimiterGivesTokensOfCancelledWaitersBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(1, 1)
-		_, err := l.wait(t.Context())
+		_, err := takeToken(t.Context(), l)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
 		go func() {
-			_, err := l.wait(ctx)
+			_, err := takeToken(ctx, l)
 			failed <- err
 		}()
 		synctest.Wait()
-		assert.InDelta(t, -1, l.available(), 1e-9)
+		assert.InDelta(t, -1, l.Tokens(), 1e-9)
 		cancel()
 		assert.ErrorIs(t, <-failed, context.Canceled)
-		assert.InDelta(t, 0, l.available(), 1e-9)
+		assert.InDelta(t, 0, l.Tokens(), 1e-9)
 
-		_, err = l.wait(ctx)
+		_, err = takeToken(ctx, l)
 		assert.ErrorIs(t, err, context.Canceled, "a dead context takes no token")
-		assert.InDelta(t, 0, l.available(), 1e-9)
+		assert.InDelta(t, 0, l.Tokens(), 1e-9)
 	})
 }
 
 func TestLimiterDoesNotWaitForADeadlineThatComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(0.1, 1)
-		_, err := l.wait(t.Context())
+		_, err := takeToken(t.Context(), l)
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err = l.wait(ctx)
+		_, err = takeToken(ctx, l)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Zero(t, time.Since(start))
-		assert.InDelta(t, 0, l.available(), 1e-9)
+		assert.InDelta(t, 0, l.Tokens(), 1e-9)
 	})
 }
 

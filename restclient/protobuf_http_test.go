@@ -12,6 +12,7 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 	"orrery/restclient/restclienttest"
 )
 
@@ -38,9 +39,9 @@ func bilingual(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestMetadataInEitherEncoding(t *testing.T) {
-	for _, disabled := range []bool{false, true} {
+	for name, codec := range codecs {
 		bubble(t, bilingual, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.DisableProtobuf = disabled })
+			client := server.Client(func(cfg *restclient.Config) { cfg.Codec = codec })
 			pods := restclient.Metadata(client, api.PodsResource, "record")
 			list, err := pods.List(t.Context(), api.ListOptions{})
 			require.NoError(t, err)
@@ -67,7 +68,7 @@ func TestMetadataInEitherEncoding(t *testing.T) {
 			_, err = w.Next()
 			assert.Equal(t, io.EOF, err)
 			for _, r := range server.Requests() {
-				assert.Equal(t, !disabled, strings.Contains(r.Header.Get("Accept"), "protobuf"), r.Path)
+				assert.Equal(t, name == "fast", strings.Contains(r.Header.Get("Accept"), "protobuf"), r.Path)
 			}
 		})
 	}
@@ -80,7 +81,8 @@ func TestMetadataFallsBackToJSON(t *testing.T) {
 		bilingual(w, r)
 	}
 	bubble(t, server, func(t *testing.T, server *restclienttest.Server) {
-		list, err := restclient.Metadata(server.Client(), api.PodsResource, "record").List(t.Context(), api.ListOptions{})
+		client := server.Client(func(cfg *restclient.Config) { cfg.Codec = fast.Codec{} })
+		list, err := restclient.Metadata(client, api.PodsResource, "record").List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		assert.Len(t, list.Items, 3)
 		assert.Len(t, server.Requests(), 1)
@@ -95,7 +97,9 @@ func TestProtobufThatNobodyAskedFor(t *testing.T) {
 	bubble(t, server, func(t *testing.T, server *restclienttest.Server) {
 		namespaces := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "")
 		var nonsense *restclient.DecodeError
-		_, err := namespaces.List(t.Context(), api.ListOptions{})
+		_, err := restclient.Metadata(server.Client(), api.PodsResource, "").List(t.Context(), api.ListOptions{})
+		assert.ErrorAs(t, err, &nonsense)
+		_, err = namespaces.List(t.Context(), api.ListOptions{})
 		assert.ErrorAs(t, err, &nonsense)
 		_, err = namespaces.Get(t.Context(), "held", api.GetOptions{})
 		assert.ErrorAs(t, err, &nonsense)

@@ -19,11 +19,6 @@ const (
 	maxErrorBody = 1 << 20
 )
 
-// refusedError carries a Status that came in place of the expected body of a 2xx answer.
-type refusedError struct{ status *api.StatusError }
-
-func (e *refusedError) Error() string { return e.status.Error() }
-
 // refused reads an answer that is not 2xx, and closes it.
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
@@ -33,7 +28,7 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
 			Err: errors.New(strings.TrimSpace(string(body)))}}
 	}
-	status := parseRefusal(&x.req, answer.StatusCode, body)
+	status := parseRefusal(&x.req, answer.StatusCode, body, x.client.cfg.Codec)
 	status.Verb, status.URL = x.req.method(), redactURL(u)
 	f := failure{err: status}
 	f.retryAfter, f.asked = parseRetryAfter(answer.Header, time.Now())
@@ -51,8 +46,8 @@ func spokeHTTPToTLS(body []byte) bool {
 
 // parseRefusal makes a typed error of an error answer: of the Status in its body, or, where a proxy or a plain handler
 // answered with text, of the code.
-func parseRefusal(req *Request, code int, body []byte) *api.StatusError {
-	if status, ok := statusIn(body); ok {
+func parseRefusal(req *Request, code int, body []byte, codec Codec) *api.StatusError {
+	if status, ok := statusIn(body, codec); ok {
 		if status.Code == 0 {
 			status.Code = code
 		}
@@ -61,19 +56,12 @@ func parseRefusal(req *Request, code int, body []byte) *api.StatusError {
 	return &api.StatusError{Status: genericStatus(req, code, errorText(body))}
 }
 
-// statusIn reads a Status in either encoding. kube-apiserver writes protobuf only to those who take nothing else.
-func statusIn(body []byte) (status api.Status, ok bool) {
-	var err error
-	if strings.HasPrefix(string(body), protobufMagic) {
-		var kind api.TypeMeta
-		var message []byte
-		if kind, message, err = openEnvelope(body); err == nil {
-			status, err = readStatus(kind, message)
-		}
-	} else {
-		err = json.Unmarshal(body, &status)
+// statusIn decodes a Status in JSON, or in an encoding of the codec's.
+func statusIn(body []byte, codec Codec) (status api.Status, ok bool) {
+	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" {
+		return status, true
 	}
-	return status, err == nil && status.Kind == "Status"
+	return codec.Status(body)
 }
 
 // genericStatus is what a code without a Status stands for. Reasons, messages and the cause are those that Kubernetes

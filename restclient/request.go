@@ -113,7 +113,7 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 	return hr, nil
 }
 
-// safe tells whether repeating the request cannot change anything on the server.
+// safe reports whether repeating the request cannot change anything on the server.
 func (r *Request) safe() bool {
 	switch r.method() {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

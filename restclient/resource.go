@@ -22,29 +22,30 @@ type Resource[T Object] struct {
 	client    *Client
 	gvr       api.GroupVersionResource
 	namespace string
-	codec     codec[T]
+	decoder   Decoder[T]
+	readOnly  bool // objects are not whole: writing them back would drop the rest
 }
 
 // Typed is a resource whose objects are decoded into T, a pointer to a struct with JSON tags, such as *api.Namespace.
 // namespace "" is the whole cluster, for namespaced resources all namespaces.
 func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
-	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, codec: typedCodec[T]()}
+	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[T]{accept: jsonAccept}}
 }
 
 // Metadata is a resource of which only the heads of the objects are fetched, which is much less for server, network and
 // memory. The server is asked for PartialObjectMetadata; from one that does not know it the whole objects are read, and
 // all but their heads is dropped. Create and the updates are refused: they would write objects without a body.
 //
-// It is also asked for protobuf, which is quicker to read than JSON, unless Config.DisableProtobuf is set; a server may
-// answer with either. Objects of one list or watch share what they have in common, such as equal maps of labels: make a
-// DeepCopy before you change one.
+// Managed fields are left out: they are the larger part of most heads, and only an object that is written back needs
+// them. Config.Codec may read the answers faster, and then objects of one list or watch share equal parts, such as maps of
+// labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
-	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, codec: metadataCodec(c.cfg.DisableProtobuf)}
+	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true}
 }
 
 // Dynamic is a resource whose objects are whole JSON documents of a type that the program need not know.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
-	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, codec: dynamicCodec()}
+	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[*api.Unstructured]{accept: jsonAccept, complete: nameKind}}
 }
 
 // InNamespace returns the same resource in another namespace; "" is all of them.
@@ -96,7 +97,7 @@ func (r *Resource[T]) request(verb, method, namespace, name string, subresources
 	return Request{
 		Verb:   method,
 		Path:   path,
-		Accept: r.codec.accept,
+		Accept: r.decoder.Accept().Object,
 		subject: subject{
 			verb: verb, resource: r.gvr, namespace: namespace, name: name,
 			subresource: strings.Join(subresources, "/"),

@@ -1,6 +1,7 @@
 package restclient
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -8,8 +9,41 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"orrery/restclient/api"
+	"orrery/wait"
 )
+
+// newLimiter returns nil, which means no limit, for a negative rate.
+func newLimiter(qps float32, burst int) *rate.Limiter {
+	if qps < 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(qps), burst)
+}
+
+// takeToken blocks until the request may be sent, and returns how long that is. Requests leave in the order in which they came.
+// One whose context ends, or whose deadline is known to come first, hands its token back.
+func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	token := limiter.Reserve()
+	delay := token.Delay()
+	if delay == 0 {
+		return 0, nil
+	}
+	if endsBefore(ctx, delay) {
+		token.Cancel()
+		return delay, context.DeadlineExceeded
+	}
+	if err := wait.Sleep(ctx, delay); err != nil {
+		token.Cancel()
+		return delay, err
+	}
+	return delay, nil
+}
 
 // Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s, each plus up to half.
 // Whoever calls (a reflector, a work queue) has a slower back-off of its own.
@@ -60,7 +94,7 @@ func repeatUnasked(req *Request, refused *api.StatusError, err error) bool {
 	return req.safe() && errors.As(err, &broken) && (broken.Kind == ConnectionLost || broken.Kind == ConnectionFailed)
 }
 
-// retryable tells whether a code says "not now" rather than "no".
+// retryable reports whether a code says "not now" rather than "no".
 func retryable(code int) bool {
 	return code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented
 }

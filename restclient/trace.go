@@ -1,8 +1,10 @@
 package restclient
 
 import (
+	"context"
 	"time"
 
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
@@ -55,7 +57,7 @@ type RequestInfo struct {
 	// Attempt counts from 1.
 	Attempt int
 
-	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: nobody said.
+	// Origin is what the request is made on behalf of, see [WithOrigin]. Empty: not known.
 	Origin string
 }
 
@@ -72,4 +74,39 @@ type RequestResult struct {
 	// Sent and Received are the lengths of the two bodies, in bytes, uncompressed. What a watch or a websocket received is
 	// not counted here, but frame by frame in WatchFrame.
 	Sent, Received int
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
+// the result is nil if all are, and the argument itself if there is but one.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
+	return &Trace{
+		RequestStart: hooks.Join(t.RequestStart, u.RequestStart),
+		RequestDone:  hooks.Join2(t.RequestDone, u.RequestDone),
+		Finished:     hooks.Join2(t.Finished, u.Finished),
+		Retry:        hooks.Join3(t.Retry, u.Retry),
+		Throttled:    hooks.Join2(t.Throttled, u.Throttled),
+		WatchOpened:  hooks.Join(t.WatchOpened, u.WatchOpened),
+		WatchFrame:   hooks.Join3(t.WatchFrame, u.WatchFrame),
+		WatchClosed:  hooks.Join4(t.WatchClosed, u.WatchClosed),
+		Warning:      hooks.Join(t.Warning, u.Warning),
+	}
+}
+
+type originKey struct{}
+
+// WithOrigin returns a context in which requests are made on behalf of origin: hooks find it in [RequestInfo], so
+// that a log shows which requests belong together. It is any short text that names one piece of work and nothing
+// secret; the server never learns of it.
+func WithOrigin(ctx context.Context, origin string) context.Context {
+	return context.WithValue(ctx, originKey{}, origin)
+}
+
+// OriginOf returns what requests with this context are made on behalf of, or "".
+func OriginOf(ctx context.Context) string {
+	origin, _ := ctx.Value(originKey{}).(string)
+	return origin
 }

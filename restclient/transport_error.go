@@ -89,10 +89,10 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Timeout tells whether a time limit passed.
+// Timeout reports whether a time limit passed.
 func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
 
-// Unreachable tells whether the server could not be reached, or the connection to it broke: the same request may go
+// Unreachable reports whether the server could not be reached, or the connection to it broke: the same request may go
 // better later, and nobody has refused anything. It is false where something has to be put right first, such as a
 // certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what
 // net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
@@ -104,7 +104,7 @@ func (e *TransportError) Unreachable() bool {
 	return false
 }
 
-// Dead tells whether the connection had gone dead without an error, and pings found it out. Like Unreachable it is for
+// Dead reports whether the connection had gone dead without an error, and pings found it out. Like Unreachable it is for
 // packages that do not know this one.
 func (e *TransportError) Dead() bool { return e.Kind == ConnectionDead }
 
@@ -162,7 +162,7 @@ func certificateKind(err error) (TransportErrorKind, bool) {
 	return 0, false
 }
 
-// clientCertificateAlert tells whether a TLS alert from the other side (RFC 8446 section 6.2) complains about the
+// clientCertificateAlert reports whether a TLS alert from the other side (RFC 8446 section 6.2) complains about the
 // certificate that we sent or failed to send. crypto/tls does not export the type of its alerts, which are uint8.
 func clientCertificateAlert(err error) bool {
 	alert := reflect.ValueOf(err)

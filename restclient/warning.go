@@ -12,7 +12,7 @@ type Warning struct {
 	Code  int
 	Agent string
 	Text  string
-	// Origin is what the request was made on behalf of, see [WithOrigin]. Empty: nobody said.
+	// Origin is what the request was made on behalf of, see [WithOrigin]. Empty: not known.
 	Origin string
 }
 

@@ -1,7 +1,6 @@
 package restclient
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,17 +8,31 @@ import (
 	"orrery/restclient/api"
 )
 
-// eventDecoder reads watch events from a body, whichever way the body travels: one JSON object with the fields type and
-// object after the other, or one frame of protobuf (see nextProtobuf). Each object is decoded once.
-type eventDecoder[T Object] struct {
-	codec    codec[T]
-	reader   reader[T] // nil if the codec has none
-	stream   *stream
-	protobuf bool
+// watchDecoder is the textbook decoder of a watch: it reads events from a body with encoding/json. The body is the same
+// over HTTP and over a websocket: one JSON object for each event, one after the other, until the server ends it
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes):
+//
+//	{"type": "ADDED",    "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "10596", ...}, ...}}
+//	{"type": "MODIFIED", "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "11020", ...}, ...}}
+//	{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "12746"}}}
+//	{"type": "ERROR",    "object": {"kind": "Status", "code": 410, "reason": "Expired", ...}}
+//
+// The resource version of the last event is where the next watch continues. So it is read from every object, a bookmark's
+// and that of an unknown type included.
+//
+// What it lacks is speed and protobuf: encoding/json looks at each byte of an object four times. The decoder in
+// restclient/fast looks once, and reads protobuf too, for resources of which only the metadata is wanted.
+type watchDecoder[T Object] struct {
+	body   *boundedReader
+	events *json.Decoder
+	decode func(object []byte) (T, error)
 }
 
-func newEventDecoder[T Object](body io.Reader, limit int, codec codec[T]) *eventDecoder[T] {
-	return &eventDecoder[T]{codec: codec, reader: codec.open(), stream: newStream(body, limit, "a watch event")}
+// newWatchDecoder returns a decoder of the events in body, none of which may be larger than limit bytes. decode reads an
+// object of the watched collection.
+func newWatchDecoder[T Object](body io.Reader, limit int, decode func([]byte) (T, error)) *watchDecoder[T] {
+	bounded := &boundedReader{r: body, limit: limit, what: "a watch event"}
+	return &watchDecoder[T]{body: bounded, events: json.NewDecoder(bounded), decode: decode}
 }
 
 var (
@@ -27,140 +40,63 @@ var (
 	errNoObject    = errors.New("a watch event without an object")
 )
 
-// next returns the next event and its size in bytes. io.EOF says that the body ended between two events, a *readError
-// with io.ErrUnexpectedEOF that it ended inside one.
-func (d *eventDecoder[T]) next() (event api.WatchEvent[T], size int, err error) {
-	if d.protobuf {
-		return d.nextProtobuf()
-	}
-	if _, err := d.stream.peek(); err != nil {
+// Next blocks until the next event has arrived, and returns it with its size in bytes.
+//
+// Where the body ends decides what the end means, and only the decoder knows. Between two events it is io.EOF: the server
+// has ended the watch, as it does every few minutes. Inside an event it is io.ErrUnexpectedEOF: the connection broke.
+func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) {
+	d.body.allow()
+	var raw json.RawMessage
+	if err := d.events.Decode(&raw); err != nil {
 		return event, 0, err
 	}
-	start := d.stream.offset()
-	if err := d.stream.expect('{'); err != nil {
+	if len(raw) > d.body.limit {
+		return event, 0, d.body.tooLarge()
+	}
+	var frame struct {
+		Type   api.WatchEventType `json:"type"`
+		Object json.RawMessage    `json:"object"` // its type depends on Type
+	}
+	if err := json.Unmarshal(raw, &frame); err != nil {
 		return event, 0, err
 	}
-	var waiting []byte // the object, when it came before the type
-	decoded := false
-	for first := true; ; first = false {
-		key, ok, err := d.stream.key(first)
-		if err != nil {
-			return event, 0, err
-		}
-		if !ok {
-			break
-		}
-		field := fieldOf(key)
-		if field == objectField && carriesObject(event.Type) {
-			decoded = true
-			if event.Object, err = nextObject(d.stream, &d.codec, d.reader); err != nil {
-				return event, 0, err
-			}
-			event.ResourceVersion = event.Object.GetResourceVersion()
-			continue
-		}
-		raw, err := d.stream.value()
-		switch {
-		case err != nil:
-			return event, 0, err
-		case field == typeField:
-			if event.Type, err = eventType(raw); err != nil {
-				return event, 0, err
-			}
-		case field == objectField && event.Type == "":
-			waiting = bytes.Clone(raw)
-		case field == objectField:
-			decoded = true
-			if err := d.fill(&event, raw); err != nil {
-				return event, 0, err
-			}
-		}
-	}
-	switch size = int(d.stream.offset() - start); {
-	case event.Type == "":
-		return event, size, errNoEventType
-	case !decoded && waiting == nil:
-		return event, size, errNoObject
-	case !decoded:
-		err = d.fill(&event, waiting)
-	}
-	return event, size, err
-}
-
-type eventField int
-
-const (
-	otherField eventField = iota
-	typeField
-	objectField
-)
-
-func fieldOf(key []byte) eventField {
-	switch string(key) {
-	case "type":
-		return typeField
-	case "object":
-		return objectField
-	}
-	return otherField
-}
-
-// carriesObject tells whether an event of that type reports an object.
-func carriesObject(kind api.WatchEventType) bool {
-	return kind == api.WatchAdded || kind == api.WatchModified || kind == api.WatchDeleted
-}
-
-// fill decodes the object according to the type of the event.
-func (d *eventDecoder[T]) fill(event *api.WatchEvent[T], raw []byte) error {
 	switch {
-	case carriesObject(event.Type):
-		object, err := d.codec.decode(raw)
-		if err != nil {
-			return err
-		}
-		event.Object, event.ResourceVersion = object, object.GetResourceVersion()
-	case event.Type == api.WatchError:
-		event.Status = new(api.Status)
-		return json.Unmarshal(raw, event.Status)
-	default: // a bookmark, or a type of which nothing is known but that its object has a version like any other
-		head, err := decodeHead(raw)
-		if err != nil {
-			return err
-		}
-		event.ResourceVersion = head.ResourceVersion
-		event.InitialEventsEnd = event.Type == api.WatchBookmark && api.IsInitialEventsEnd(head.Annotations)
+	case frame.Type == "":
+		return event, 0, errNoEventType
+	case frame.Object == nil:
+		return event, 0, errNoObject
+	case isNull(frame.Object):
+		return event, 0, errNullObject
 	}
+	event.Type = frame.Type
+	switch frame.Type {
+	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
+		err = d.object(&event, frame.Object)
+	case api.WatchError:
+		err = json.Unmarshal(frame.Object, &event.Status)
+	default:
+		err = position(&event, frame.Object)
+	}
+	return event, len(raw), err
+}
+
+// object decodes an object of the collection. For DELETED it is the last state, with the resource version of the deletion.
+func (d *watchDecoder[T]) object(event *api.WatchEvent[T], data []byte) (err error) {
+	event.Object, err = d.decode(data)
+	if err == nil {
+		event.ResourceVersion = event.Object.GetResourceVersion()
+	}
+	return err
+}
+
+// position reads an object of which only the resource version counts: that of a bookmark, or of an event type that this
+// program does not know. The bookmark that ends the initial events of a streaming list (KEP-3157) carries an annotation.
+func position[T Object](event *api.WatchEvent[T], data []byte) error {
+	var object api.PartialObjectMetadata
+	if err := json.Unmarshal(data, &object); err != nil {
+		return err
+	}
+	event.ResourceVersion = object.ResourceVersion
+	event.InitialEventsEnd = event.Type == api.WatchBookmark && api.IsInitialEventsEnd(object.Annotations)
 	return nil
-}
-
-// eventType returns one of the constants where it can, which costs no allocation.
-func eventType(raw []byte) (api.WatchEventType, error) {
-	if len(raw) >= 2 && raw[0] == '"' {
-		if kind := eventTypeOf(raw[1 : len(raw)-1]); knownEvents[kind] {
-			return kind, nil
-		}
-	}
-	var text string
-	err := json.Unmarshal(raw, &text)
-	return api.WatchEventType(text), err
-}
-
-var knownEvents = map[api.WatchEventType]bool{
-	api.WatchAdded: true, api.WatchModified: true, api.WatchDeleted: true, api.WatchBookmark: true, api.WatchError: true,
-}
-
-func eventTypeOf(text []byte) api.WatchEventType {
-	switch string(text) {
-	case "ADDED":
-		return api.WatchAdded
-	case "MODIFIED":
-		return api.WatchModified
-	case "DELETED":
-		return api.WatchDeleted
-	case "BOOKMARK":
-		return api.WatchBookmark
-	case "ERROR":
-		return api.WatchError
-	}
-	return api.WatchEventType(text)
 }

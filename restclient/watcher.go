@@ -21,7 +21,7 @@ type watcher[T Object] struct {
 	ctx     context.Context // ends when the caller's context ends or Stop is called
 	cancel  context.CancelCauseFunc
 	body    io.ReadCloser
-	decoder *eventDecoder[T]
+	decoder EventDecoder[T]
 	conn    *connection // nil: not known
 	// provesLife: if the connection dies, Next returns an error within PingInterval and PingTimeout.
 	provesLife bool
@@ -38,12 +38,19 @@ type watcher[T Object] struct {
 	closing sync.Once
 }
 
+// open starts to decode an answer. A failure counts as that of the request.
+func (w *watcher[T]) open(decoder Decoder[T], contentType string, body io.ReadCloser) (err error) {
+	w.body = body
+	w.decoder, err = decoder.Events(contentType, body, w.client.cfg.MaxFrameBytes)
+	return err
+}
+
 // Next blocks for the next event, see api.Watcher.
 func (w *watcher[T]) Next() (api.WatchEvent[T], error) {
 	if w.failed != nil {
 		return api.WatchEvent[T]{}, w.failed
 	}
-	event, size, err := w.decoder.next()
+	event, size, err := w.decoder.Next()
 	if err != nil {
 		return api.WatchEvent[T]{}, w.fail(err)
 	}
@@ -70,7 +77,7 @@ func (w *watcher[T]) fail(err error) error {
 // describe says why no more events come. A reader that is stopped sees its connection break in one way or another; what
 // counts then is that it was stopped.
 func (w *watcher[T]) describe(err error) error {
-	read, broken := errors.AsType[*readError](err)
+	broken := brokenBody(err)
 	switch {
 	case w.ctx.Err() != nil && errors.Is(context.Cause(w.ctx), ErrWatchStopped):
 		return ErrWatchStopped
@@ -78,19 +85,19 @@ func (w *watcher[T]) describe(err error) error {
 		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.method, URL: w.url, Err: w.ctx.Err()}
 	case err == io.EOF:
 		return io.EOF
-	case broken && w.dead():
-		return &TransportError{Kind: ConnectionDead, Verb: w.method, URL: w.url, Err: read.err}
-	case broken:
-		return &TransportError{Kind: kindOf(w.ctx, read.err), Verb: w.method, URL: w.url, Err: read.err}
+	case broken != nil && w.dead():
+		return &TransportError{Kind: ConnectionDead, Verb: w.method, URL: w.url, Err: broken}
+	case broken != nil:
+		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.method, URL: w.url, Err: broken}
 	}
 	return &DecodeError{Verb: w.method, URL: w.url, Err: err}
 }
 
-// ProvesLife tells whether the connection is tested while nothing comes: then silence means that nothing happens. Over
+// ProvesLife reports whether the connection is tested while nothing comes: then silence means that nothing happens. Over
 // HTTP/1.1 there is no such test, and a connection of which the other end has gone looks like one on which nothing happens.
 func (w *watcher[T]) ProvesLife() bool { return w.provesLife }
 
-// dead tells whether HTTP/2 has given the connection up because a ping was not answered. Its error does not say so, but
+// dead reports whether HTTP/2 has given the connection up because a ping was not answered. Its error does not say so, but
 // on a connection that lives a ping is answered before so much silence has come together.
 func (w *watcher[T]) dead() bool {
 	cfg := &w.client.cfg

@@ -1,69 +1,166 @@
-package restclient
+package restclient_test
 
 import (
+	"fmt"
 	"io"
+	"net/http"
 	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
+	"orrery/restclient/restclienttest"
 )
 
-// The files in testdata are answers of kube-apiserver v1.36.3, byte for byte.
-func wire(t testing.TB, name string) io.Reader {
+// codecs are the forms of the decoder for Metadata resources. What a test expects of one it expects of all.
+var codecs = map[string]restclient.Codec{"textbook": nil, "fast": fast.Codec{}, "fast, JSON": fast.Codec{JSON: true}}
+
+// eachCodec runs a test against a server with a client of each form.
+func eachCodec(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, client *restclient.Client, server *restclienttest.Server)) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	t.Cleanup(func() { file.Close() })
-	return file
+	for name, codec := range codecs {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+				test(t, server.Client(func(cfg *restclient.Config) { cfg.Codec = codec }), server)
+			})
+		})
+	}
+}
+
+// recorded answers with a file of testdata: an answer of kube-apiserver v1.36.3, byte for byte.
+func recorded(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			panic(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(data)
+	}
 }
 
 func TestWireLists(t *testing.T) {
 	for _, name := range []string{"metadata-list.json", "delete-collection.json"} {
-		list, listed, err := decodeList(wire(t, name), 1<<20, metadataCodec(false))
-		require.NoError(t, err)
-		assert.True(t, listed)
-		assert.Equal(t, "PartialObjectMetadataList", list.Kind)
-		assert.NotEmpty(t, list.ResourceVersion)
-		require.Len(t, list.Items, 3)
-		for i, want := range []string{"cm0", "cm1", "kube-root-ca.crt"} {
-			assert.Equal(t, want, list.Items[i].Name)
-			assert.Equal(t, "PartialObjectMetadata", list.Items[i].Kind)
-			assert.NotEmpty(t, list.Items[i].ManagedFields)
-		}
+		eachCodec(t, recorded(name), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+			list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, "PartialObjectMetadataList", list.Kind)
+			assert.NotEmpty(t, list.ResourceVersion)
+			require.Len(t, list.Items, 3)
+			for i, want := range []string{"cm0", "cm1", "kube-root-ca.crt"} {
+				assert.Equal(t, want, list.Items[i].Name)
+				assert.Equal(t, "PartialObjectMetadata", list.Items[i].Kind)
+				assert.True(t, list.Items[i].ManagedFields.IsZero(), "managed fields are left out")
+			}
+		})
 	}
-	list, listed, err := decodeList(wire(t, "delete-empty-collection.json"), 1<<20, metadataCodec(false))
-	require.NoError(t, err)
-	assert.True(t, listed, "an empty collection is answered with a list, and so proven empty")
-	assert.Empty(t, list.Items)
-
-	whole, _, err := decodeList(wire(t, "list.json"), 1<<20, dynamicCodec())
-	require.NoError(t, err)
-	require.Len(t, whole.Items, 3)
-	assert.Equal(t, "ConfigMap", whole.Items[0].GetKind())
-	assert.Equal(t, "v1", whole.Items[0].GetAPIVersion())
-	assert.Equal(t, "v", whole.Items[0].NestedString("data", "k"))
+	eachCodec(t, recorded("delete-empty-collection.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+		list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+		require.NoError(t, err, "an empty collection is answered with a list, and so proven empty")
+		assert.Empty(t, list.Items)
+	})
+	bubble(t, recorded("list.json"), func(t *testing.T, server *restclienttest.Server) {
+		whole, err := restclient.Dynamic(server.Client(), api.PodsResource, "").List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		require.Len(t, whole.Items, 3)
+		assert.Equal(t, "ConfigMap", whole.Items[0].GetKind())
+		assert.Equal(t, "v1", whole.Items[0].GetAPIVersion())
+		assert.Equal(t, "v", whole.Items[0].NestedString("data", "k"))
+	})
 }
 
 func TestWireWatch(t *testing.T) {
-	d := newEventDecoder(wire(t, "metadata-watch.json"), 1<<20, metadataCodec(false))
-	var types []api.WatchEventType
-	var last api.WatchEvent[*api.PartialObjectMetadata]
-	for {
-		event, size, err := d.next()
-		if err == io.EOF {
-			break
-		}
+	eachCodec(t, recorded("metadata-watch.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
-		assert.Positive(t, size)
-		assert.NotEmpty(t, event.ResourceVersion)
-		types = append(types, event.Type)
-		last = event
+		var types []api.WatchEventType
+		var last api.WatchEvent[*api.PartialObjectMetadata]
+		for {
+			event, err := w.Next()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			assert.NotEmpty(t, event.ResourceVersion)
+			assert.True(t, event.Object == nil || event.Object.ManagedFields.IsZero())
+			types = append(types, event.Type)
+			last = event
+		}
+		assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded, api.WatchBookmark}, types)
+		assert.True(t, last.InitialEventsEnd)
+		assert.Nil(t, last.Object)
+	})
+}
+
+// Lists that no server should send. A list is never shorter than what was sent: what is broken is an error.
+func TestListsThatCannotBeUnderstood(t *testing.T) {
+	list := func(items string) string {
+		return `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":` + items + "}"
 	}
-	assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded, api.WatchBookmark}, types)
-	assert.True(t, last.InitialEventsEnd)
-	assert.Nil(t, last.Object)
+	for _, c := range []struct{ body, want string }{ // regular expressions; the forms of the decoder word some of it differently
+		{`[]`, "\\["}, {`7`, "7"}, {`null`, "null|nil|'n'"},
+		{`{"kind":"Pod","metadata":{}}`, `kind "Pod" where a list should be`},
+		{`{"kind":"Status","status":"Success"}`, "a Status where a list should be"},
+		{`{"kind":"Status","status":7}`, "cannot unmarshal number"},
+		{`{"kind":"Status","status":"x","a":}`, "'}'"},
+		{`{"kind":7}`, "cannot unmarshal number"},
+		{`{"kind":"PodList","metadata":{"resourceVersion":5},"items":[]}`, "cannot unmarshal number"},
+		{list(`{}`), `'{' at byte .* where \[ should be|items is neither an array nor null`},
+		{list(`nil`), "items is neither an array nor null|invalid character 'i'"},
+		{list(`[null]`), "item 0: null where an object should be"},
+		{list(`[{"metadata":{"name":"a"}},{"metadata":7}]`), "item 1: "},
+		{list(`[{"a":1}{}]`), "'{'|expected comma"},
+		{list(`[]`) + `x`, "'x'"}, {list(`[]`) + `{}`, "the end should be|something follows the list"},
+		{list(`[{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}]`), "an item of the list is larger than the limit of 10000 bytes"},
+	} {
+		check := func(t *testing.T, codec restclient.Codec, list func(t *testing.T, client *restclient.Client) (any, error)) {
+			bubble(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, c.body) }, func(t *testing.T, server *restclienttest.Server) {
+				client := server.Client(func(cfg *restclient.Config) { cfg.Codec, cfg.MaxFrameBytes = codec, 10_000 })
+				found, err := list(t, client)
+				var wrong *restclient.DecodeError
+				require.ErrorAs(t, err, &wrong, "%.80s", c.body)
+				assert.Regexp(t, c.want, err.Error())
+				assert.Nil(t, found)
+				assert.Len(t, server.Requests(), 1, "the server would answer the same again")
+			})
+		}
+		for name, codec := range codecs {
+			t.Run(fmt.Sprintf("%s, %.60s", name, c.body), func(t *testing.T) {
+				check(t, codec, func(t *testing.T, client *restclient.Client) (any, error) {
+					return restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+				})
+			})
+		}
+		t.Run(fmt.Sprintf("typed, %.60s", c.body), func(t *testing.T) {
+			check(t, nil, func(t *testing.T, client *restclient.Client) (any, error) {
+				return restclient.Typed[*api.Pod](client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+			})
+		})
+	}
+}
+
+// A list that ends early is a broken connection and asked for again, wherever it ends; it is never taken for a shorter list.
+func TestAListThatBreaksOffIsAskedForAgain(t *testing.T) {
+	whole := `{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"next","remainingItemCount":4},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
+	for cut := 1; cut < len(whole); cut += 3 {
+		broken := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, whole[:cut]) }
+		full := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, whole) }
+		for name, codec := range codecs {
+			bubble(t, script(broken, full), func(t *testing.T, server *restclienttest.Server) {
+				client := server.Client(func(cfg *restclient.Config) { cfg.Codec = codec })
+				list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+				require.NoError(t, err, "%s: %s", name, whole[:cut])
+				require.Len(t, list.Items, 2)
+				assert.Equal(t, "7", list.ResourceVersion)
+				assert.Equal(t, "next", list.Continue, "without it the rest of the list would be lost")
+				assert.EqualValues(t, 4, *list.RemainingItemCount)
+				assert.Len(t, server.Requests(), 2)
+			})
+		}
+	}
 }

@@ -32,9 +32,11 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 					Name:         "namespaces",
 					ResyncPeriod: options.syncPeriod,
-					Reflector:    reflector.Config[*api.Namespace]{Trace: reflector.JoinTraces(logger.Reflector("namespaces"), observer.reflector("namespaces"))},
-					Trace:        logger.Informer(),
-					QueueTrace:   observer.fifo(),
+					// The server keeps the managed fields of an object that is written back without any.
+					Transform:  informer.StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
+					Reflector:  reflector.Config[*api.Namespace]{Trace: reflector.JoinTraces(logger.Reflector("namespaces"), observer.reflector("namespaces"))},
+					Trace:      logger.Informer(),
+					QueueTrace: observer.fifo(),
 				})
 			})
 		observer.show("client", func() any { return shared.Client.Snapshot() })

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"time"
 )
 
-// StatusError is a refused request.
+// StatusError is a refused request: the server answered, and the answer is no. What a caller does about it depends on its
+// reason, and is asked by the Is... functions below, never by reading the message.
 type StatusError struct {
 	Status Status
 	// RetryAfter is how long the server asked to wait; 0 if it did not say.
@@ -17,15 +19,12 @@ type StatusError struct {
 	Verb, URL string
 }
 
-// maxRetryAfterSeconds is the longest delay that a field of Kubernetes can ask for. JSON can ask for more than a
-// time.Duration holds.
-const maxRetryAfterSeconds = math.MaxInt32
-
-// NewStatusError makes an error of a refusal, with the delay that its details ask for.
+// NewStatusError returns the error for a refusal, with the delay that its details ask for.
 func NewStatusError(status Status) *StatusError {
 	e := &StatusError{Status: status}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
-		e.RetryAfter = time.Duration(min(status.Details.RetryAfterSeconds, maxRetryAfterSeconds)) * time.Second
+		// JSON can ask for more than a time.Duration holds.
+		e.RetryAfter = time.Duration(min(status.Details.RetryAfterSeconds, math.MaxInt32)) * time.Second
 	}
 	return e
 }
@@ -46,7 +45,7 @@ func (e *StatusError) Reason() StatusReason {
 	return ReasonForCode(e.Status.Code, false)
 }
 
-// HasCause tells whether the refusal names the cause.
+// HasCause reports whether the refusal names the cause.
 func (e *StatusError) HasCause(cause CauseType) bool {
 	if e.Status.Details == nil {
 		return false
@@ -59,10 +58,124 @@ func (e *StatusError) HasCause(cause CauseType) bool {
 	return false
 }
 
+// classification is the one table of the HTTP code that each reason goes with. Where several reasons share a code, the
+// first is what the code means when it comes alone, for instance from a proxy.
+var classification = []struct {
+	reason StatusReason
+	code   int
+}{
+	{ReasonBadRequest, http.StatusBadRequest},
+	{ReasonUnauthorized, http.StatusUnauthorized},
+	{ReasonForbidden, http.StatusForbidden},
+	{ReasonNotFound, http.StatusNotFound},
+	{ReasonMethodNotAllowed, http.StatusMethodNotAllowed},
+	{ReasonNotAcceptable, http.StatusNotAcceptable},
+	{ReasonConflict, http.StatusConflict},
+	{ReasonAlreadyExists, http.StatusConflict},
+	{ReasonExpired, http.StatusGone},
+	{ReasonGone, http.StatusGone},
+	{ReasonRequestEntityTooLarge, http.StatusRequestEntityTooLarge},
+	{ReasonUnsupportedMediaType, http.StatusUnsupportedMediaType},
+	{ReasonInvalid, http.StatusUnprocessableEntity},
+	{ReasonTooManyRequests, http.StatusTooManyRequests},
+	{ReasonInternalError, http.StatusInternalServerError},
+	{ReasonServerTimeout, http.StatusInternalServerError},
+	{ReasonStoreReadError, http.StatusInternalServerError},
+	{ReasonServiceUnavailable, http.StatusServiceUnavailable},
+	{ReasonTimeout, http.StatusGatewayTimeout},
+}
+
+// ReasonForCode returns the reason that an HTTP code stands for when a server gave none, or [ReasonUnknown]. A conflict
+// (409) on a create means that the name is taken. Codes from 500 that are not in the table are internal errors.
+func ReasonForCode(code int, create bool) StatusReason {
+	if code == http.StatusConflict && create {
+		return ReasonAlreadyExists
+	}
+	for _, row := range classification {
+		if row.code == code {
+			return row.reason
+		}
+	}
+	if code >= 500 && code <= 599 {
+		return ReasonInternalError
+	}
+	return ReasonUnknown
+}
+
+// HasReason reports whether err is a refusal for this reason. A reason of the table is taken at its word; any other (a newer
+// server's, or none) gives way to the code.
+func HasReason(err error, reason StatusReason) bool {
+	refused, ok := errors.AsType[*StatusError](err)
+	if !ok {
+		return false
+	}
+	for _, row := range classification {
+		if row.reason == refused.Status.Reason {
+			return row.reason == reason
+		}
+	}
+	return ReasonForCode(refused.Status.Code, false) == reason
+}
+
+// What a controller asks. Each function reports whether the error is such a refusal.
+
+// IsNotFound: the object or the resource does not exist (404).
+func IsNotFound(err error) bool { return HasReason(err, ReasonNotFound) }
+
+// IsAlreadyExists: a create met an object of that name (409 with its own reason).
+func IsAlreadyExists(err error) bool { return HasReason(err, ReasonAlreadyExists) }
+
+// IsConflict: an update or delete was based on an outdated state (409). Read the object again and repeat.
+func IsConflict(err error) bool { return HasReason(err, ReasonConflict) }
+
+// IsForbidden: the user is not allowed to do this (403).
+func IsForbidden(err error) bool { return HasReason(err, ReasonForbidden) }
+
+// IsUnauthorized: the user is not known (401).
+func IsUnauthorized(err error) bool { return HasReason(err, ReasonUnauthorized) }
+
+// IsMethodNotAllowed: the resource does not have the verb (405).
+func IsMethodNotAllowed(err error) bool { return HasReason(err, ReasonMethodNotAllowed) }
+
+// IsInvalid: the request was understood and found wrong (422).
+func IsInvalid(err error) bool { return HasReason(err, ReasonInvalid) }
+
+// IsBadRequest: the request was not understood (400).
+func IsBadRequest(err error) bool { return HasReason(err, ReasonBadRequest) }
+
+// IsTooManyRequests: the server asks for patience (429); [RetryAfterOf] says for how long, if it does.
+func IsTooManyRequests(err error) bool { return HasReason(err, ReasonTooManyRequests) }
+
+// IsInternalError: the server failed (500).
+func IsInternalError(err error) bool { return HasReason(err, ReasonInternalError) }
+
+// IsServiceUnavailable: the server cannot handle the request now (503).
+func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) }
+
+// IsTimeout: the request took longer than the server allows; it may still take effect (504).
+func IsTimeout(err error) bool { return HasReason(err, ReasonTimeout) }
+
+// IsExpired: a resource version or a continue token is too old (410), by either of the two reasons that servers give or by
+// the code alone, since the ERROR event of a watch may carry only one of them. List again.
+func IsExpired(err error) bool {
+	return HasReason(err, ReasonExpired) || HasReason(err, ReasonGone) || CodeOf(err) == http.StatusGone
+}
+
+// IsTooLargeResourceVersion: the server has not reached the requested version yet, which happens when a client moves from an
+// up-to-date replica to one that lags.
+func IsTooLargeResourceVersion(err error) bool { return hasCause(err, CauseResourceVersionTooLarge) }
+
+// IsNamespaceTerminating: a create was refused because its namespace is being deleted.
+func IsNamespaceTerminating(err error) bool { return hasCause(err, CauseNamespaceTerminating) }
+
+func hasCause(err error, cause CauseType) bool {
+	refused, ok := errors.AsType[*StatusError](err)
+	return ok && refused.HasCause(cause)
+}
+
 // ReasonOf returns the reason of the first [*StatusError] that err wraps, or [ReasonUnknown].
 func ReasonOf(err error) StatusReason {
-	var status *StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Reason()
 	}
 	return ReasonUnknown
@@ -70,8 +183,7 @@ func ReasonOf(err error) StatusReason {
 
 // CodeOf returns the HTTP code of the first [*StatusError] that err wraps, or 0.
 func CodeOf(err error) int {
-	var status *StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Status.Code
 	}
 	return 0
@@ -79,8 +191,7 @@ func CodeOf(err error) int {
 
 // RetryAfterOf returns how long the server asked to wait, or 0.
 func RetryAfterOf(err error) time.Duration {
-	var status *StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.RetryAfter
 	}
 	return 0

@@ -1,9 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 )
 
 // Unstructured is an object of a kind that is not known when the program is built: a JSON document with
@@ -144,6 +148,89 @@ func copyValue(value any) any {
 			out[i] = copyValue(inner)
 		}
 		return out
+	}
+	return value
+}
+
+// GetKind returns the kind.
+func (u *Unstructured) GetKind() string { return u.NestedString("kind") }
+
+// GetAPIVersion returns group/version, or the version alone for the core group.
+func (u *Unstructured) GetAPIVersion() string { return u.NestedString("apiVersion") }
+
+// GetName returns metadata.name.
+func (u *Unstructured) GetName() string { return u.NestedString("metadata", "name") }
+
+// GetNamespace returns metadata.namespace.
+func (u *Unstructured) GetNamespace() string { return u.NestedString("metadata", "namespace") }
+
+// GetUID returns metadata.uid.
+func (u *Unstructured) GetUID() string { return u.NestedString("metadata", "uid") }
+
+// GetResourceVersion returns metadata.resourceVersion.
+func (u *Unstructured) GetResourceVersion() string {
+	return u.NestedString("metadata", "resourceVersion")
+}
+
+// GetLabels returns a copy of metadata.labels.
+func (u *Unstructured) GetLabels() map[string]string { return u.NestedStringMap("metadata", "labels") }
+
+// GetAnnotations returns a copy of metadata.annotations.
+func (u *Unstructured) GetAnnotations() map[string]string {
+	return u.NestedStringMap("metadata", "annotations")
+}
+
+// GetFinalizers returns a copy of metadata.finalizers.
+func (u *Unstructured) GetFinalizers() []string {
+	return u.NestedStringSlice("metadata", "finalizers")
+}
+
+// GetDeletionTimestamp returns the moment from which the object is being deleted, or nil while it is not.
+func (u *Unstructured) GetDeletionTimestamp() *Time {
+	moment, err := time.Parse(time.RFC3339, u.NestedString("metadata", "deletionTimestamp"))
+	if err != nil {
+		return nil
+	}
+	return &Time{Time: moment}
+}
+
+// decodeDocument reads one JSON object into maps and slices, with whole numbers as int64 so that large ones
+// (generations, timestamps) survive a round trip; float64 would round them above 2^53. A number that fits neither type
+// stays a json.Number, which is written back as it came.
+func decodeDocument(data []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the document")
+	}
+	for key, value := range object {
+		object[key] = plainNumbers(value)
+	}
+	return object, nil
+}
+
+func plainNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = plainNumbers(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = plainNumbers(inner)
+		}
+	case json.Number:
+		if !strings.ContainsAny(v.String(), ".eE") {
+			if whole, err := v.Int64(); err == nil {
+				return whole
+			}
+		} else if float, err := v.Float64(); err == nil {
+			return float
+		}
 	}
 	return value
 }

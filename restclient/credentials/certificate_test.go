@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/restclient/internal/certtest"
+	"orrery/restclient/restclienttest"
 )
 
 func newCertificate(t *testing.T, commonName string) *Certificate {
 	t.Helper()
-	pair := certtest.New(t, commonName)
+	pair := restclienttest.NewPair(t, commonName)
 	cert, err := NewCertificate(CertificateConfig{CertData: pair.Cert, KeyData: pair.Key})
 	require.NoError(t, err)
 	return cert
@@ -39,7 +39,7 @@ func TestInlineCertificate(t *testing.T) {
 
 func TestCertificateFilesAreReadAgain(t *testing.T) {
 	cfg := certificateFiles(t)
-	one, two := certtest.New(t, "one"), certtest.New(t, "two")
+	one, two := restclienttest.NewPair(t, "one"), restclienttest.NewPair(t, "two")
 	write(t, cfg.CertFile, string(one.Cert))
 	write(t, cfg.KeyFile, string(one.Key))
 	cert, err := NewCertificate(cfg)
@@ -59,7 +59,7 @@ func TestCertificateFilesAreReadAgain(t *testing.T) {
 func TestUnreadableCertificateStaysInUseUntilItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := certificateFiles(t)
-		pair := certtest.New(t, "jane")
+		pair := restclienttest.NewPair(t, "jane")
 		write(t, cfg.CertFile, string(pair.Cert))
 		write(t, cfg.KeyFile, string(pair.Key))
 		cert, err := NewCertificate(cfg)
@@ -78,7 +78,7 @@ func TestCertificateErrors(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	assert.EqualError(t, err, "cannot use the client certificate file "+cfg.CertFile+": no such file or directory")
 
-	pair, other := certtest.New(t, "jane"), certtest.New(t, "joe")
+	pair, other := restclienttest.NewPair(t, "jane"), restclienttest.NewPair(t, "joe")
 	write(t, cfg.CertFile, string(pair.Cert))
 	write(t, cfg.KeyFile, "")
 	_, err = NewCertificate(cfg)

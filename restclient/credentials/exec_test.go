@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/restclient/internal/certtest"
+	"orrery/restclient/restclienttest"
 )
 
 // TestMain lets the test binary play an exec plugin. The variable pluginScript names a file that says what it does, and
@@ -201,7 +201,7 @@ func TestExecIsToldTheCluster(t *testing.T) {
 	assertExecError(t, newExec(t, cfg), ExecMisconfigured, "has a cluster extension that is not valid JSON")
 }
 
-func certificateScript(t *testing.T, pair certtest.Pair) string {
+func certificateScript(t *testing.T, pair restclienttest.Pair) string {
 	status, err := json.Marshal(map[string]string{"clientCertificateData": string(pair.Cert), "clientKeyData": string(pair.Key)})
 	require.NoError(t, err)
 	return `print {"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":` + string(status) + `}`
@@ -209,7 +209,7 @@ func certificateScript(t *testing.T, pair certtest.Pair) string {
 
 func TestExecCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg, runs := pluginConfig(t, certificateScript(t, certtest.New(t, "jane")))
+		cfg, runs := pluginConfig(t, certificateScript(t, restclienttest.NewPair(t, "jane")))
 		e := newExec(t, cfg)
 		cert := clientCertificate(t, e)
 		assert.Equal(t, "jane", cert.Leaf.Subject.CommonName)
@@ -223,7 +223,7 @@ func TestExecCertificate(t *testing.T) {
 		assert.Same(t, cert, clientCertificate(t, e), "the plugin printed the same one")
 		assert.Len(t, linesOf(t, runs), 2)
 
-		rewrite(t, cfg, certificateScript(t, certtest.New(t, "next")))
+		rewrite(t, cfg, certificateScript(t, restclienttest.NewPair(t, "next")))
 		time.Sleep(freshCertificate)
 		e.Unauthorized(request(t))
 		assert.Equal(t, "next", clientCertificate(t, e).Leaf.Subject.CommonName)
@@ -244,8 +244,8 @@ func assertExecError(t *testing.T, e *Exec, kind ExecErrorKind, problem string) 
 }
 
 func TestExecOutputThatIsNoCredential(t *testing.T) {
-	pair := certtest.New(t, "jane")
-	other := certtest.New(t, "joe")
+	pair := restclienttest.NewPair(t, "jane")
+	other := restclienttest.NewPair(t, "joe")
 	status := func(status string) string {
 		return `{"kind":"ExecCredential","apiVersion":"` + ExecV1 + `","status":` + status + `}`
 	}

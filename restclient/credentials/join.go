@@ -2,7 +2,12 @@ package credentials
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"orrery/restclient"
 )
@@ -51,4 +56,113 @@ func (j joined) ClientCertificate() (*tls.Certificate, error) {
 		}
 	}
 	return nil, nil
+}
+
+// Impersonation asks the server to treat the request as somebody else's, which it does if the real user has the verb
+// "impersonate" for it. The zero value asks for nothing. It must not be changed while it is in use.
+//
+// The headers are no secret. They are sent over any transport, because a request that lost them would be made with
+// more rights than it was meant to have.
+type Impersonation struct {
+	noCertificate
+	constant
+
+	UserName string
+	UID      string
+	Groups   []string
+	Extra    map[string][]string
+}
+
+// ErrNoImpersonatedUser says that uid, groups or extra are given without the user that they belong to: the server
+// would refuse that, and leaving them out would make the request as the real user.
+var ErrNoImpersonatedUser = errors.New("impersonation has a uid, groups or extra fields but no user name")
+
+// Apply sets the Impersonate-... headers.
+func (i *Impersonation) Apply(req *http.Request) error {
+	if i.UserName == "" {
+		if i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0 {
+			return ErrNoImpersonatedUser
+		}
+		return nil
+	}
+	req.Header.Set("Impersonate-User", i.UserName)
+	if i.UID != "" {
+		req.Header.Set("Impersonate-Uid", i.UID)
+	}
+	req.Header.Del("Impersonate-Group")
+	for _, group := range i.Groups {
+		req.Header.Add("Impersonate-Group", group)
+	}
+	for key, values := range i.Extra {
+		name := "Impersonate-Extra-" + escapeHeaderName(key)
+		req.Header.Del(name)
+		for _, value := range values {
+			req.Header.Add(name, value)
+		}
+	}
+	return nil
+}
+
+// escapeHeaderName percent-encodes what may not stand in the name of an HTTP header (RFC 9110, "token"), and the percent
+// sign itself. The server undoes it.
+func escapeHeaderName(key string) string {
+	var out strings.Builder
+	for _, b := range []byte(key) {
+		if b != '%' && isTokenByte(b) {
+			out.WriteByte(b)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", b)
+		}
+	}
+	return out.String()
+}
+
+func isTokenByte(b byte) bool {
+	switch {
+	case '0' <= b && b <= '9', 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z':
+		return true
+	default:
+		return strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
+	}
+}
+
+// InsecureTransportError says that a secret was held back because it would have travelled in the clear.
+type InsecureTransportError struct {
+	Host string // host and port of the request
+}
+
+func (e *InsecureTransportError) Error() string {
+	return fmt.Sprintf("credentials are not sent to %s over plain http: use https, or \"kubectl proxy\" on this machine", e.Host)
+}
+
+// Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host, over plain http only to
+// this very machine, that is to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
+//
+// client-go sends them over https alone, and silently asks as nobody otherwise. Loopback is let through here because
+// nothing leaves the machine, and an API server for a demo needs no certificates then. Everywhere else the request
+// fails with an [*InsecureTransportError], since an unexplained 401 helps nobody.
+func Allowed(u *url.URL) bool {
+	switch u.Scheme {
+	case "https", "wss":
+		return true
+	case "http", "ws":
+		return isLoopback(u.Hostname())
+	default:
+		return false
+	}
+}
+
+func isLoopback(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+func checkTransport(u *url.URL) error {
+	if Allowed(u) {
+		return nil
+	}
+	return &InsecureTransportError{Host: u.Host}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/restclient/credentials"
-	"orrery/restclient/internal/certtest"
+	"orrery/restclient/restclienttest"
 )
 
 // asPlugin makes the test binary play an exec plugin that gives its first argument and what it was told as a token.
@@ -60,7 +60,7 @@ func TestExecPluginFromKubeconfig(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o700))
 	require.NoError(t, os.Symlink(exe, filepath.Join(dir, "bin", "plugin")))
-	ca := certtest.New(t, "ca")
+	ca := restclienttest.NewPair(t, "ca")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ca.crt"), ca.Cert, 0o600))
 
 	cluster := Cluster{Server: "https://h:6443", CertificateAuthority: "ca.crt", Extensions: []Extension{

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/restclient"
-	"orrery/restclient/internal/certtest"
+	"orrery/restclient/restclienttest"
 )
 
 // TestScenarios runs the files in testdata/scenarios. Commands:
@@ -37,14 +37,14 @@ func TestScenarios(t *testing.T) {
 
 type scenario struct {
 	dir  string
-	ca   certtest.Pair
-	user certtest.Pair
+	ca   restclienttest.Pair
+	user restclienttest.Pair
 }
 
 func newScenario(t *testing.T) *scenario {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	return &scenario{dir: dir, ca: certtest.New(t, "the-ca"), user: certtest.New(t, "the-user")}
+	return &scenario{dir: dir, ca: restclienttest.NewPair(t, "the-ca"), user: restclienttest.NewPair(t, "the-user")}
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {

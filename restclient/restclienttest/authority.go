@@ -30,7 +30,7 @@ type Leaf struct {
 	Valid  time.Duration
 }
 
-// NewAuthority makes an authority with a new key.
+// NewAuthority returns an authority with a new key.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -116,4 +116,16 @@ func (a *Authority) IssuePEM(t testing.TB, leaf Leaf) (certificate, key []byte) 
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
+}
+
+// Pair is a client certificate and its key, both PEM.
+type Pair struct {
+	Cert, Key []byte
+}
+
+// NewPair returns a certificate with the common name that is valid for an hour. No two have the same key.
+func NewPair(t testing.TB, commonName string) Pair {
+	t.Helper()
+	certificate, key := NewAuthority(t).IssuePEM(t, Leaf{Name: commonName, Valid: time.Hour})
+	return Pair{Cert: certificate, Key: key}
 }

@@ -15,6 +15,7 @@ import (
 	"orrery/internal/lab/chaos/history"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -97,7 +98,7 @@ func (o *observers) client(d *door, transport restclient.WatchTransport, jsonOnl
 		return nil, fmt.Errorf("informers: %w", err)
 	}
 	config.WatchTransport = transport
-	config.DisableProtobuf = jsonOnly
+	config.Codec = fast.Codec{JSON: jsonOnly}
 	config.MaxRetryAfter = 10 * time.Second
 	config.Dial = o.dial
 	client, err := restclient.New(config)

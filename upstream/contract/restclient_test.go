@@ -21,6 +21,7 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 )
 
 // Kubernetes' own serializers write heads of objects, errors and events; restclient has to read what its JSON says.
@@ -81,7 +82,7 @@ func answering(t *testing.T, contentType string, code int, body []byte) *restcli
 		w.Write(body)
 	}))
 	t.Cleanup(server.Close)
-	client, err := restclient.New(restclient.Config{Host: server.URL, MaxRetries: -1})
+	client, err := restclient.New(restclient.Config{Host: server.URL, MaxRetries: -1, Codec: fast.Codec{}})
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	return client

@@ -58,7 +58,16 @@ type syncInformer struct {
 }
 
 func (i *syncInformer) start(start func(<-chan struct{})) error {
-	var err error
+	// As large clusters do, and as this project's metadata client always does.
+	err := i.informer.SetTransform(func(object any) (any, error) {
+		if head, ok := object.(metav1.Object); ok {
+			head.SetManagedFields(nil)
+		}
+		return object, nil
+	})
+	if err != nil {
+		return err
+	}
 	i.registration, err = i.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { i.added.Add(1) },
 	})
@@ -111,18 +120,6 @@ func syncPod(m metav1.Object) syncbench.Pod {
 			Controller:         o.Controller != nil && *o.Controller,
 			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
 		})
-	}
-	for _, e := range m.GetManagedFields() {
-		manager := syncbench.Manager{
-			Name: e.Manager, Operation: string(e.Operation), APIVersion: e.APIVersion, Subresource: e.Subresource, FieldsType: e.FieldsType,
-		}
-		if e.Time != nil {
-			manager.Time = e.Time.Unix()
-		}
-		if e.FieldsV1 != nil {
-			manager.Fields = e.FieldsV1.GetRawString()
-		}
-		pod.Managers = append(pod.Managers, manager)
 	}
 	return pod
 }

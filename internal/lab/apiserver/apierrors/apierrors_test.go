@@ -123,16 +123,16 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 		"a form of answer": {
 			apierrors.NotAcceptable("only the following media types are accepted: application/json"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"only the following media types are accepted: application/json","reason":"NotAcceptable","code":406}`,
-			api.IsNotAcceptable,
+			hasReason(api.ReasonNotAcceptable),
 		},
 		"a form of body": {
 			apierrors.UnsupportedMediaType("no"),
-			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"UnsupportedMediaType","code":415}`, api.IsUnsupportedMediaType,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"UnsupportedMediaType","code":415}`, hasReason(api.ReasonUnsupportedMediaType),
 		},
 		"a body": {
 			apierrors.RequestEntityTooLarge("limit is 3145728"),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413}`,
-			api.IsRequestEntityTooLarge,
+			hasReason(api.ReasonRequestEntityTooLarge),
 		},
 		"a crowd": {
 			apierrors.TooManyRequests("Too many requests, please try again later.", 2),
@@ -204,4 +204,8 @@ func ExampleInvalid() {
 	// Output:
 	// ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": must be a DNS name
 	// 422 Invalid true
+}
+
+func hasReason(reason api.StatusReason) func(error) bool {
+	return func(err error) bool { return api.HasReason(err, reason) }
 }

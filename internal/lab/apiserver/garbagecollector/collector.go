@@ -95,7 +95,7 @@ func (c *Collector) watch(ctx context.Context, d *resources.Definition) {
 		if errors.Is(err, registry.ErrEnded) {
 			return
 		}
-		if !api.IsExpired(err) && !api.IsGone(err) {
+		if !api.IsExpired(err) {
 			_ = wait.Sleep(ctx, time.Second) // the resource is in the catalog and cannot be watched: it is coming, or going
 		}
 	}

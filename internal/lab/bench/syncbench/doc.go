@@ -11,7 +11,9 @@
 //	Generator ──> bytes ── HTTP, no TLS ──> client ──> reflector ──> queue ──> store, handler
 //
 // The pods are asked for as metadata (PartialObjectMetadata), the way of controllers that need no more: garbage
-// collector, namespace controller, ownership. Managed fields are included, as a real server includes them. A pod's head is about 2.7 kB of JSON, half of it managed fields, or 2.1 kB of protobuf.
+// collector, namespace controller, ownership. The server sends managed
+// fields, as a real server does, and no cache keeps them. A pod's head is about 2.7 kB of JSON, half of it managed fields,
+// or 2.1 kB of protobuf.
 //
 // What the server does is what kube-apiserver 1.36 does, with one exception. A list at resource version "0" is answered
 // as a whole, whatever limit was asked for, as from the watch cache; encoding is negotiated; watches stay open and carry
@@ -22,8 +24,7 @@
 //
 // # Guarantees
 //
-// A result is verified: a digest over the content of every cached object, managed fields included and the order left
-// out, has to be that of the pods that the server made up.
+// A result is verified: a digest over the content of every cached object, managed fields and the order left out, has to be that of the pods that the server made up.
 //
 // # Goroutines
 //

@@ -9,6 +9,7 @@ import (
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 )
 
 // Orrery is this project's informer on this project's client, as they are by default, with an index by namespace, which
@@ -20,7 +21,7 @@ type orrery struct{}
 func (orrery) Name() string { return "orrery" }
 
 func (orrery) Start(target Target) (Informer, error) {
-	client, err := restclient.New(restclient.Config{Host: target.URL})
+	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: fast.Codec{}})
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +71,7 @@ func (i *orreryInformer[T]) Added() int { return int(i.added.Load()) }
 
 func (i *orreryInformer[T]) Each(visit func(Pod) error) error {
 	for _, object := range i.informer.GetIndexer().List() {
-		pod, err := podOf(i.head(object))
-		if err != nil {
-			return err
-		}
-		if err := visit(pod); err != nil {
+		if err := visit(podOf(i.head(object))); err != nil {
 			return err
 		}
 	}
@@ -88,7 +85,7 @@ func (i *orreryInformer[T]) Stop() {
 }
 
 // podOf says in plain data what an object has.
-func podOf(m *api.ObjectMeta) (Pod, error) {
+func podOf(m *api.ObjectMeta) Pod {
 	pod := Pod{
 		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
 		UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
@@ -101,19 +98,5 @@ func podOf(m *api.ObjectMeta) (Pod, error) {
 			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
 		})
 	}
-	entries, err := m.ManagedFields.Entries()
-	if err != nil {
-		return Pod{}, err
-	}
-	for _, e := range entries {
-		manager := Manager{
-			Name: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource,
-			FieldsType: e.FieldsType, Fields: string(e.FieldsV1),
-		}
-		if e.Time != nil {
-			manager.Time = e.Time.Unix()
-		}
-		pod.Managers = append(pod.Managers, manager)
-	}
-	return pod, nil
+	return pod
 }

@@ -51,7 +51,8 @@ func (d *Digest) Add(p *Pod) {
 	d.High += binary.LittleEndian.Uint64(hash[8:16])
 }
 
-// append writes everything that the pod has, each part after its length, so that no two pods look the same.
+// append writes everything that a cache keeps of the pod, each part after its length, so that no two pods look the same. Managed
+// fields are sent, and not kept.
 func (p *Pod) append(b []byte) []byte {
 	b = appendTexts(b, p.Name, p.GenerateName, p.Namespace, p.UID, p.ResourceVersion)
 	b = binary.AppendVarint(b, p.Generation)
@@ -62,11 +63,6 @@ func (p *Pod) append(b []byte) []byte {
 	for _, o := range p.Owners {
 		b = appendTexts(b, o.APIVersion, o.Kind, o.Name, o.UID)
 		b = append(b, flag(o.Controller), flag(o.BlockOwnerDeletion))
-	}
-	b = binary.AppendUvarint(b, uint64(len(p.Managers)))
-	for _, m := range p.Managers {
-		b = appendTexts(b, m.Name, m.Operation, m.APIVersion, m.Subresource, m.FieldsType, m.Fields)
-		b = binary.AppendVarint(b, m.Time)
 	}
 	return b
 }

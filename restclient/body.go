@@ -1,0 +1,183 @@
+package restclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// body is the body of an answer. It counts the bytes read, restarts the silence timer, and marks the connection's errors,
+// so that a decoder need not tell them from its own. One goroutine reads it.
+type body struct {
+	io.ReadCloser
+	silence *silence // nil for a watch
+	n       int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.n += n
+	if n > 0 && b.silence != nil {
+		b.silence.restart()
+	}
+	if err != nil && err != io.EOF {
+		err = &readError{err}
+	}
+	return n, err
+}
+
+// readError marks an error that came from the connection, as opposed to one about the bytes that arrived.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// brokenBody returns the connection's error that a decoder returned, or nil. A body that ends inside a value is a connection
+// that broke.
+func brokenBody(err error) error {
+	if read, ok := errors.AsType[*readError](err); ok {
+		return read.err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// errSilence is the cause of a context that ended because nothing was received for too long.
+var errSilence = errors.New("nothing has come for too long")
+
+// silence ends an attempt when nothing is received for the duration of limit: first the answer, then more of its body.
+type silence struct {
+	limit  time.Duration // not positive: no limit
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // nil before begin, and without a limit
+}
+
+// newSilence returns a context that ends with the cause errSilence. The caller must call end.
+func newSilence(ctx context.Context, limit time.Duration) (context.Context, *silence) {
+	s := &silence{limit: limit}
+	if limit > 0 {
+		ctx, s.cancel = context.WithCancelCause(ctx)
+	}
+	return ctx, s
+}
+
+// begin starts the timer. It is called when the request is about to be sent: an exec plugin that asks a person for a
+// password comes before that and has its own time.
+func (s *silence) begin() {
+	if s.limit > 0 {
+		s.timer = time.AfterFunc(s.limit, func() { s.cancel(errSilence) })
+	}
+}
+
+func (s *silence) restart() {
+	if s.timer != nil {
+		s.timer.Reset(s.limit)
+	}
+}
+
+// stop stops the timer and leaves the context alone: the body of a watch may be silent.
+func (s *silence) stop() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// end stops the timer and ends the context.
+func (s *silence) end() {
+	s.stop()
+	if s.cancel != nil {
+		s.cancel(nil)
+	}
+}
+
+// Response is an answer whose body was read and closed. Pass a *Response to [Client.Do] to receive the answer undecoded.
+type Response struct {
+	StatusCode  int
+	Header      http.Header
+	ContentType string // media type with parameters, as the server sent it
+	Body        []byte
+}
+
+// readInto reads a whole body into what the caller of Do asked for.
+func (x *exchange) readInto(answer *http.Response, into any) error {
+	if into == nil {
+		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(x.client.cfg.MaxBodyBytes)))
+		return err
+	}
+	data, err := readBounded(answer.Body, x.client.cfg.MaxBodyBytes)
+	if err != nil {
+		return err
+	}
+	switch into := into.(type) {
+	case *[]byte:
+		*into = data
+	case *Response:
+		*into = Response{
+			StatusCode: answer.StatusCode, Header: answer.Header,
+			ContentType: answer.Header.Get("Content-Type"), Body: data,
+		}
+	default:
+		if len(data) == 0 && answer.StatusCode == http.StatusNoContent {
+			return nil
+		}
+		return json.Unmarshal(data, into)
+	}
+	return nil
+}
+
+// readBounded reads the whole of a body that may have at most limit bytes.
+func readBounded(r io.Reader, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > limit {
+		return nil, &TooLargeError{What: "the body", Limit: limit}
+	}
+	return data, nil
+}
+
+// boundedReader limits what a json.Decoder may read for one value, and with it the decoder's memory.
+type boundedReader struct {
+	r     io.Reader
+	limit int
+	what  string // what a value is called in errors
+	left  int
+}
+
+// allow grants the bytes for one more value. It is a little more than the limit: white space comes before a value.
+func (b *boundedReader) allow() { b.left = b.limit + 512 }
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, b.tooLarge()
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+func (b *boundedReader) tooLarge() error { return &TooLargeError{What: b.what, Limit: b.limit} }
+
+// unreadable turns the error of a consume function into the error that the caller sees.
+func (x *exchange) unreadable(ctx context.Context, u *url.URL, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*api.StatusError](err); ok {
+		return refused
+	}
+	if cause := brokenBody(err); cause != nil {
+		return x.broken(ctx, u, fmt.Errorf("while reading the answer: %w", cause))
+	}
+	return &DecodeError{Verb: x.req.method(), URL: redactURL(u), Err: err}
+}

@@ -1,0 +1,276 @@
+package restclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// Object is what a Resource holds: anything with the metadata of a Kubernetes object.
+type Object interface {
+	GetNamespace() string
+	GetName() string
+	GetResourceVersion() string
+}
+
+// Decoder reads the answers of a [Resource] with objects of type T. It may be used from any number of goroutines.
+//
+// limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError]. A body that ends
+// inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned as they are, or wrapped.
+type Decoder[T Object] interface {
+	// Accept returns the Accept headers of requests.
+	Accept() Accept
+	// Object decodes a body that is one object. The result does not refer to body.
+	Object(contentType string, body []byte) (T, error)
+	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it reports failure, and a nil
+	// list if it reports success.
+	List(contentType string, body io.Reader, limit int) (*api.List[T], error)
+	// Events returns a decoder of the events of a watch.
+	Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error)
+}
+
+// EventDecoder reads the events of one watch. It is for one goroutine.
+type EventDecoder[T Object] interface {
+	// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between two events.
+	Next() (event api.WatchEvent[T], size int, err error)
+}
+
+// Accept holds the Accept headers that ask for what a decoder understands.
+type Accept struct {
+	Object    string // one object, or a watch over HTTP
+	List      string
+	WebSocket string // a watch over a websocket, which is always JSON
+}
+
+// Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of package restclient/fast.
+type Codec interface {
+	Decoder[*api.PartialObjectMetadata]
+	// Status decodes a Status in an encoding other than JSON; ok is false if the body is none.
+	Status(body []byte) (status api.Status, ok bool)
+}
+
+// Media types that ask for the metadata of objects alone. A server that does not know them answers with whole objects, of
+// which the rest is dropped.
+const (
+	PartialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+)
+
+// plainDecoder decodes with encoding/json: the textbook decoder, for objects of any type.
+type plainDecoder[T Object] struct {
+	accept Accept
+	// complete is called for each decoded object with the kind of its list, if it came in one. Nil: not needed.
+	complete func(object T, list api.TypeMeta)
+}
+
+var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType, WebSocket: jsonMediaType}
+
+// PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other resource.
+func PlainCodec() Codec {
+	return plainCodec{plainDecoder[*api.PartialObjectMetadata]{
+		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType, WebSocket: PartialMediaType},
+		complete: func(head *api.PartialObjectMetadata, _ api.TypeMeta) { head.ManagedFields = api.ManagedFields{} },
+	}}
+}
+
+type plainCodec struct {
+	plainDecoder[*api.PartialObjectMetadata]
+}
+
+func (plainCodec) Status([]byte) (status api.Status, ok bool) { return status, false }
+
+// nameKind names the kind of an item from a list of a built-in type: "PodList" holds items of kind "Pod" that do not say so
+// themselves.
+func nameKind(item *api.Unstructured, list api.TypeMeta) {
+	kind, ok := strings.CutSuffix(list.Kind, "List")
+	if ok && kind != "" && item.GetKind() == "" && item.Object != nil {
+		item.Object["kind"] = kind
+		item.Object["apiVersion"] = list.APIVersion
+	}
+}
+
+var (
+	errNullObject = errors.New("null where an object should be")
+	errNoBody     = errors.New("there is nothing in it")
+	errNotJSON    = errors.New("protobuf in answer to a request that did not ask for it")
+	errTrailing   = errors.New("something follows the list")
+)
+
+func (d plainDecoder[T]) Accept() Accept { return d.accept }
+
+func (d plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
+	if isProtobuf(contentType) {
+		var none T
+		return none, errNotJSON
+	}
+	return d.decode(body)
+}
+
+func (d plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
+	if isProtobuf(contentType) {
+		return nil, errNotJSON
+	}
+	return newWatchDecoder(body, limit, d.decode), nil
+}
+
+func (d plainDecoder[T]) decode(data []byte) (T, error) {
+	object, err := decodeObject[T](data)
+	if err == nil && d.complete != nil {
+		d.complete(object, api.TypeMeta{})
+	}
+	return object, err
+}
+
+func decodeObject[T any](data []byte) (object T, err error) {
+	if isNull(data) {
+		return object, errNullObject
+	}
+	err = json.Unmarshal(data, &object)
+	return object, err
+}
+
+func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
+
+func isProtobuf(contentType string) bool {
+	return strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf")
+}
+
+// List decodes a list item by item, so that its memory is the objects' and not that of the whole body.
+func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
+	if isProtobuf(contentType) {
+		return nil, errNotJSON
+	}
+	l := listDecoder[T]{
+		plainDecoder: d, body: &boundedReader{r: body, limit: limit, what: "an item of the list"},
+		list: &api.List[T]{}, fields: map[string]json.RawMessage{},
+	}
+	l.json = json.NewDecoder(l.body)
+	err := l.document()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.result()
+}
+
+// listDecoder reads one list.
+type listDecoder[T Object] struct {
+	plainDecoder[T]
+	body *boundedReader
+	json *json.Decoder
+
+	list     *api.List[T]
+	hasItems bool
+	fields   map[string]json.RawMessage // all but items
+}
+
+// document reads the body to its end, so that the connection can be used again.
+func (l *listDecoder[T]) document() error {
+	l.body.allow()
+	open, err := l.json.Token()
+	if err == io.EOF {
+		return errNoBody // the answer is complete: the connection did not break
+	}
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("%v where a list should be", open)
+	}
+	for {
+		l.body.allow()
+		token, err := l.json.Token()
+		if err != nil {
+			return err
+		}
+		name, isField := token.(string)
+		if !isField { // the closing bracket
+			break
+		}
+		if name == "items" {
+			err = l.items()
+		} else {
+			l.fields[name], err = l.value()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := l.json.Token(); err != io.EOF {
+		return errors.Join(errTrailing, err)
+	}
+	return nil
+}
+
+func (l *listDecoder[T]) items() error {
+	l.hasItems = true
+	open, err := l.json.Token()
+	if err != nil || open == nil { // null: a nil slice, as Go servers write it
+		return err
+	}
+	if open != json.Delim('[') {
+		return errors.New("items is neither an array nor null")
+	}
+	for l.json.More() {
+		raw, err := l.value()
+		if err != nil {
+			return l.badItem(err)
+		}
+		item, err := decodeObject[T](raw)
+		if err != nil {
+			return l.badItem(err)
+		}
+		l.list.Items = append(l.list.Items, item)
+	}
+	_, err = l.json.Token() // the closing bracket
+	return err
+}
+
+// value reads the next value, which is valid JSON.
+func (l *listDecoder[T]) value() (raw json.RawMessage, err error) {
+	l.body.allow()
+	if err = l.json.Decode(&raw); err == nil && len(raw) > l.body.limit {
+		err = l.body.tooLarge()
+	}
+	return raw, err
+}
+
+func (l *listDecoder[T]) badItem(err error) error {
+	return fmt.Errorf("item %d: %w", len(l.list.Items), err)
+}
+
+// result looks at what the body was: a list, or a Status.
+func (l *listDecoder[T]) result() (*api.List[T], error) {
+	document, err := json.Marshal(l.fields)
+	if err != nil {
+		return nil, err
+	}
+	head := api.List[json.RawMessage]{}
+	if err := json.Unmarshal(document, &head); err != nil {
+		return nil, err
+	}
+	if head.Kind == "Status" {
+		var status api.Status
+		if err := json.Unmarshal(document, &status); err != nil || status.Status != api.StatusFailure {
+			return nil, err
+		}
+		return nil, api.NewStatusError(status)
+	}
+	if !l.hasItems && !strings.HasSuffix(head.Kind, "List") {
+		return nil, fmt.Errorf("an object of kind %q where a list should be", head.Kind)
+	}
+	l.list.TypeMeta, l.list.ListMeta = head.TypeMeta, head.ListMeta
+	if l.complete != nil {
+		for _, item := range l.list.Items {
+			l.complete(item, head.TypeMeta)
+		}
+	}
+	return l.list, nil
+}

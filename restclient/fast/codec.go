@@ -1,0 +1,70 @@
+package fast
+
+import (
+	"io"
+	"strings"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+type (
+	head  = api.PartialObjectMetadata
+	event = api.WatchEvent[*head]
+)
+
+// Codec is a restclient.Codec: it decodes the answers of Metadata resources in one pass. The zero value asks for protobuf
+// first and for JSON if the server has no other; the content type of the answer decides.
+type Codec struct {
+	// JSON asks for JSON alone, so that traffic can be read.
+	JSON bool
+}
+
+var _ restclient.Codec = Codec{}
+
+const (
+	partialProtobuf     = protobufMediaType + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1," + restclient.PartialMediaType
+	partialListProtobuf = protobufMediaType + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + restclient.PartialListMediaType
+)
+
+// Accept returns the headers that client-go's metadata client sends, too.
+func (c Codec) Accept() restclient.Accept {
+	accept := restclient.Accept{Object: partialProtobuf, List: partialListProtobuf, WebSocket: restclient.PartialMediaType}
+	if c.JSON {
+		accept.Object, accept.List = restclient.PartialMediaType, restclient.PartialListMediaType
+	}
+	return accept
+}
+
+// Object decodes the metadata of one object.
+func (Codec) Object(contentType string, body []byte) (*head, error) {
+	if isProtobuf(contentType) {
+		return decodeProtobuf(body)
+	}
+	return decodeHead(body)
+}
+
+// List decodes a list item by item while it arrives.
+func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*head], error) {
+	if isProtobuf(contentType) {
+		return decodeListProtobuf(body, limit)
+	}
+	return decodeList(body, limit)
+}
+
+// Events returns a decoder of the events of a watch.
+func (Codec) Events(contentType string, body io.Reader, limit int) (restclient.EventDecoder[*head], error) {
+	return newEventDecoder(body, limit, isProtobuf(contentType)), nil
+}
+
+// Status decodes a Status in protobuf.
+func (Codec) Status(body []byte) (status api.Status, ok bool) {
+	kind, message, err := openEnvelope(body)
+	if err != nil || kind.Kind != "Status" {
+		return status, false
+	}
+	status, err = readStatus(kind, message)
+	return status, err == nil
+}
+
+func isProtobuf(contentType string) bool { return strings.HasPrefix(contentType, protobufMediaType) }

@@ -1,0 +1,222 @@
+package fast
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"orrery/restclient/api"
+)
+
+// eventDecoder reads watch events from a body: JSON objects with the fields type and object, or frames of protobuf. Each
+// object is decoded once, straight from the buffer.
+type eventDecoder struct {
+	reader   headReader
+	stream   *stream
+	protobuf bool
+}
+
+func newEventDecoder(body io.Reader, limit int, protobuf bool) *eventDecoder {
+	return &eventDecoder{stream: newStream(body, limit, "a watch event"), protobuf: protobuf}
+}
+
+var (
+	errNoEventType = errors.New("a watch event without a type")
+	errNoObject    = errors.New("a watch event without an object")
+)
+
+// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between two events, and
+// io.ErrUnexpectedEOF if it ends inside one.
+func (d *eventDecoder) Next() (e event, size int, err error) {
+	if d.protobuf {
+		return d.nextProtobuf()
+	}
+	if _, err := d.stream.peek(); err != nil {
+		return e, 0, err
+	}
+	size, err = d.stream.one(func(c *cursor) (err error) {
+		e, err = d.read(c)
+		return err
+	})
+	return e, size, err
+}
+
+// read reads one event in JSON.
+func (d *eventDecoder) read(c *cursor) (e event, err error) {
+	if err := c.expect('{'); err != nil {
+		return e, err
+	}
+	var waiting []byte // the object, when it came before the type
+	decoded := false
+	for first := true; ; first = false {
+		name, ok, err := c.field(first)
+		if err != nil {
+			return e, err
+		}
+		if !ok {
+			break
+		}
+		isObject, isType := string(name) == "object", string(name) == "type"
+		if isObject && carriesObject(e.Type) {
+			object, n, err := d.reader.readJSON(c.data[c.pos:])
+			if err != nil {
+				return e, err
+			}
+			decoded = true
+			c.pos += n
+			take(&e, object)
+			continue
+		}
+		raw, err := c.value()
+		switch {
+		case err != nil:
+		case isType:
+			e.Type, err = eventType(raw)
+		case isObject && e.Type == "":
+			waiting = raw
+		case isObject:
+			decoded = true
+			err = fill(&e, raw)
+		}
+		if err != nil {
+			return e, err
+		}
+	}
+	switch {
+	case e.Type == "":
+		return e, errNoEventType
+	case !decoded && waiting == nil:
+		return e, errNoObject
+	case !decoded:
+		return e, fill(&e, waiting)
+	}
+	return e, nil
+}
+
+// carriesObject reports whether an event of that type has an object of the collection.
+func carriesObject(kind api.WatchEventType) bool {
+	return kind == api.WatchAdded || kind == api.WatchModified || kind == api.WatchDeleted
+}
+
+// fill decodes the object according to the type of the event.
+func fill(e *event, raw []byte) error {
+	if e.Type == api.WatchError && !isNull(raw) {
+		return json.Unmarshal(raw, &e.Status)
+	}
+	object, err := decodeHead(raw)
+	if err == nil {
+		take(e, object)
+	}
+	return err
+}
+
+// take sets what the object says. Of a bookmark, and of an event of unknown type, only the resource version counts.
+func take(e *event, object *head) {
+	e.ResourceVersion = object.ResourceVersion
+	if carriesObject(e.Type) {
+		e.Object = object
+	} else {
+		e.InitialEventsEnd = e.Type == api.WatchBookmark && api.IsInitialEventsEnd(object.Annotations)
+	}
+}
+
+// eventType returns one of the constants where it can, which costs no allocation.
+func eventType(raw []byte) (kind api.WatchEventType, err error) {
+	if len(raw) >= 2 && raw[0] == '"' {
+		if kind, known := eventTypeOf(raw[1 : len(raw)-1]); known {
+			return kind, nil
+		}
+	}
+	err = json.Unmarshal(raw, &kind)
+	return kind, err
+}
+
+func eventTypeOf(text []byte) (kind api.WatchEventType, known bool) {
+	switch string(text) {
+	case "ADDED":
+		return api.WatchAdded, true
+	case "MODIFIED":
+		return api.WatchModified, true
+	case "DELETED":
+		return api.WatchDeleted, true
+	case "BOOKMARK":
+		return api.WatchBookmark, true
+	case "ERROR":
+		return api.WatchError, true
+	}
+	return api.WatchEventType(text), false
+}
+
+// nextProtobuf is Next for protobuf: four bytes with the length, then a message metav1.WatchEvent with type and object. The
+// object is in an envelope, the event is not.
+func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
+	if d.stream.pos == d.stream.end {
+		if err := d.stream.more(); err != nil {
+			return e, 0, err
+		}
+	}
+	prefix, err := d.stream.take(4)
+	if err != nil {
+		return e, 0, err
+	}
+	length := binary.BigEndian.Uint32(prefix)
+	if uint64(length) > uint64(d.stream.limit) {
+		return e, 0, d.stream.tooLarge()
+	}
+	frame, err := d.stream.take(int(length))
+	if err != nil {
+		return e, 0, err
+	}
+	size = 4 + len(frame)
+	var object []byte
+	f := fields{rest: frame}
+	for f.next() {
+		switch f.number {
+		case 1:
+			e.Type, _ = eventTypeOf(f.value)
+		case 2:
+			if object, err = readRaw(f.value); err != nil {
+				return e, size, err
+			}
+		}
+	}
+	switch {
+	case f.err != nil:
+		return e, size, f.err
+	case e.Type == "":
+		return e, size, errNoEventType
+	case object == nil:
+		return e, size, errNoObject
+	}
+	return e, size, d.fillProtobuf(&e, object)
+}
+
+// readRaw reads a RawExtension, a message whose field 1 is the bytes of something else.
+func readRaw(message []byte) (raw []byte, err error) {
+	f := fields{rest: message}
+	for f.next() {
+		if f.number == 1 {
+			raw = f.value
+		}
+	}
+	return raw, f.err
+}
+
+// fillProtobuf decodes the object according to the type of the event.
+func (d *eventDecoder) fillProtobuf(e *event, envelope []byte) error {
+	kind, message, err := openEnvelope(envelope)
+	if err != nil {
+		return err
+	}
+	if e.Type == api.WatchError {
+		status, err := readStatus(kind, message)
+		e.Status = &status
+		return err
+	}
+	object, err := d.reader.readProtobuf(kind, message)
+	if err == nil {
+		take(e, object)
+	}
+	return err
+}

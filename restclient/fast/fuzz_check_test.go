@@ -1,0 +1,105 @@
+package fast
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// What every body has to bear, whatever is in it.
+
+// smallLimit is a limit that fuzzed bodies reach.
+const smallLimit = 512
+
+// checkBuffer: the memory of a stream is bounded by its limit, whatever sizes the body speaks of.
+func checkBuffer(t *testing.T, s *stream) {
+	t.Helper()
+	require.LessOrEqual(t, len(s.buf), max(2*firstBuffer, 4*s.limit))
+}
+
+// checkError: an error is of a kind that tells a caller what to do. The end between two values is io.EOF, the end inside one is
+// io.ErrUnexpectedEOF; nothing else is called the end of a body.
+func checkError(t *testing.T, err error) {
+	t.Helper()
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return
+	}
+	require.NotErrorIs(t, err, io.EOF)
+	require.NotEmpty(t, err.Error())
+	require.Less(t, len((&restclient.DecodeError{Err: err}).Error()), 2048+100, "an error does not repeat the body: %v", err)
+}
+
+type eventResult struct {
+	event event
+	size  int
+	bad   bool // an error; of a body that is wrong and too short the pieces decide which is noticed
+}
+
+// readWatch decodes a body until an error, which is the last result.
+func readWatch(t *testing.T, codec restclient.Codec, contentType string, body io.Reader, limit int) (results []eventResult) {
+	t.Helper()
+	decoder, err := codec.Events(contentType, body, limit)
+	require.NoError(t, err)
+	for {
+		event, size, err := decoder.Next()
+		if d, ok := decoder.(*eventDecoder); ok {
+			checkBuffer(t, d.stream)
+			require.False(t, err == io.EOF && d.stream.end != d.stream.pos, "the end, and something is left")
+		}
+		if err != nil {
+			checkError(t, err)
+			return append(results, eventResult{bad: true})
+		}
+		require.Positive(t, size)
+		results = append(results, eventResult{event: event, size: size})
+	}
+}
+
+// checkWatch: it does not matter in which pieces a body comes, and a limit is a limit.
+func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data []byte) {
+	t.Helper()
+	want := readWatch(t, codec, contentType, bytes.NewReader(data), 1<<16)
+	require.Equal(t, want, readWatch(t, codec, contentType, iotest.OneByteReader(bytes.NewReader(data)), 1<<16))
+	require.Equal(t, want, readWatch(t, codec, contentType, iotest.DataErrReader(bytes.NewReader(data)), 1<<16))
+	// With a lower limit the same events come, up to the first that is too long.
+	limited := readWatch(t, codec, contentType, bytes.NewReader(data), smallLimit)
+	last := len(limited) - 1
+	require.True(t, limited[last].bad, "a body ends with its end or with an error")
+	require.LessOrEqual(t, len(limited), len(want))
+	require.Equal(t, want[:last], limited[:last])
+}
+
+// checkList: it does not matter in which pieces a list comes, and a limit is a limit.
+func checkList(t *testing.T, codec restclient.Codec, data []byte) {
+	t.Helper()
+	read := func(body io.Reader, limit int) (list *api.List[*head], good bool) {
+		list, err := codec.List(jsonType, body, limit)
+		if err == nil {
+			return list, true
+		}
+		require.NotErrorIs(t, err, io.EOF)
+		if refused, ok := errors.AsType[*api.StatusError](err); ok {
+			require.Equal(t, api.StatusFailure, refused.Status.Status)
+		} else {
+			checkError(t, err)
+		}
+		return list, false
+	}
+	list, good := read(bytes.NewReader(data), 1<<16)
+	again, againGood := read(iotest.OneByteReader(bytes.NewReader(data)), 1<<16)
+	require.Equal(t, good, againGood)
+	require.Equal(t, list, again)
+	read(bytes.NewReader(data), smallLimit)
+}
+
+const jsonType = "application/json"
+
+// forms are the decoders of JSON that are compared.
+var forms = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": Codec{}}

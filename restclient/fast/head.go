@@ -1,0 +1,319 @@
+package fast
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+// headReader reads the heads of objects, one after the other, in one pass each: fields that are wanted are taken out, all
+// others are stepped over without being understood (see boundary). encoding/json needs ten times as long, because it looks
+// at every byte several times and makes a string of each text. Unlike encoding/json it takes field names only as
+// Kubernetes spells them.
+//
+// It is for one goroutine.
+type headReader struct {
+	memory headMemory
+	text   headText
+	at     cursor
+	head   *head // the one that is being read
+}
+
+// decodeHead reads the head of a single object, all of data.
+func decodeHead(data []byte) (*head, error) {
+	if isNull(data) {
+		return nil, errNullObject
+	}
+	head, n, err := (&headReader{}).readJSON(data)
+	if err == errShort {
+		err = midway(io.EOF)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if rest := bytes.TrimLeft(data[n:], " \n\r\t"); len(rest) > 0 {
+		return nil, &syntaxError{want: "the end", got: rest[0], offset: int64(len(data) - len(rest))}
+	}
+	return head, nil
+}
+
+var errNullObject = errors.New("null where an object should be")
+
+func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
+
+// next reads the object that comes next in the stream.
+func (r *headReader) next(s *stream) (object *head, err error) {
+	_, err = s.one(func(c *cursor) (err error) {
+		object, c.pos, err = r.readJSON(c.data)
+		return err
+	})
+	return object, err
+}
+
+// readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
+func (r *headReader) readJSON(data []byte) (head *head, n int, err error) {
+	r.at = cursor{data: data}
+	if b, err := r.at.next(); err == nil && b == 'n' {
+		if null, err := r.at.null(); null || err != nil {
+			return nil, 0, errNullObject
+		}
+	}
+	r.text.reset()
+	head = &api.PartialObjectMetadata{}
+	r.head = head
+	if err := r.object(); err != nil {
+		return nil, 0, err
+	}
+	r.text.finish()
+	r.head = nil
+	return head, r.at.pos, nil
+}
+
+func (r *headReader) object() error {
+	if err := r.at.expect('{'); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
+		if err != nil || !ok {
+			return err
+		}
+		switch string(name) {
+		case "kind":
+			err = r.wordField(&r.head.Kind)
+		case "apiVersion":
+			err = r.wordField(&r.head.APIVersion)
+		case "metadata":
+			err = r.metadata()
+		default:
+			_, err = r.at.value()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *headReader) metadata() error {
+	if null, err := r.at.null(); null || err != nil {
+		return err
+	}
+	if err := r.at.expect('{'); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
+		if err == nil && ok {
+			err = r.metadataField(name)
+		}
+		if err != nil || !ok {
+			return err
+		}
+	}
+}
+
+func (r *headReader) metadataField(name []byte) error {
+	meta := &r.head.ObjectMeta
+	switch string(name) {
+	case "name":
+		return r.ownField(&meta.Name)
+	case "generateName":
+		return r.ownField(&meta.GenerateName)
+	case "namespace":
+		return r.wordField(&meta.Namespace)
+	case "selfLink":
+		return r.ownField(&meta.SelfLink)
+	case "uid":
+		return r.ownField(&meta.UID)
+	case "resourceVersion":
+		return r.ownField(&meta.ResourceVersion)
+	case "labels":
+		return r.mapField(&meta.Labels, &r.memory.labels)
+	case "annotations":
+		return r.mapField(&meta.Annotations, &r.memory.annotations)
+	case "generation":
+		return r.numberField(&meta.Generation)
+	case "creationTimestamp":
+		return r.timeField(&meta.CreationTimestamp)
+	case "deletionTimestamp":
+		return r.jsonField(&meta.DeletionTimestamp)
+	case "deletionGracePeriodSeconds":
+		return r.jsonField(&meta.DeletionGracePeriodSeconds)
+	case "ownerReferences":
+		return r.ownersField()
+	case "finalizers":
+		return r.jsonField(&meta.Finalizers)
+	}
+	_, err := r.at.value()
+	return err
+}
+
+// jsonField leaves a field that is rare or small to encoding/json.
+func (r *headReader) jsonField(into any) error {
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// textValue consumes a string, or null as "", and returns what it says. The bytes are valid until the next call.
+func (r *headReader) textValue() ([]byte, error) {
+	if b, err := r.at.next(); err != nil {
+		return nil, err
+	} else if b != '"' {
+		raw, err := r.at.value()
+		if err != nil {
+			return nil, err
+		}
+		text, err := unquote(raw)
+		return []byte(text), err
+	}
+	inner, plain, err := r.at.text()
+	if err != nil || plain {
+		return inner, err
+	}
+	text, err := unquoteInner(inner)
+	return []byte(text), err
+}
+
+// ownField reads a text that no other object has, most likely.
+func (r *headReader) ownField(into *string) error {
+	text, err := r.textValue()
+	if err != nil {
+		return err
+	}
+	r.own(into, text)
+	return nil
+}
+
+func (r *headReader) own(into *string, text []byte) {
+	switch {
+	case len(text) == 0:
+		*into = ""
+	case into == &r.head.GenerateName:
+		r.text.addPrefix(into, text)
+	default:
+		r.text.add(into, text)
+	}
+}
+
+// wordField reads a text that many objects have.
+func (r *headReader) wordField(into *string) error {
+	text, err := r.textValue()
+	if err == nil {
+		*into = r.shared(text)
+	}
+	return err
+}
+
+func (r *headReader) shared(text []byte) string {
+	switch string(text) {
+	case "":
+		return ""
+	case partialKind:
+		return partialKind
+	case partialAPIVersion:
+		return partialAPIVersion
+	}
+	return r.memory.word(text).text
+}
+
+func (r *headReader) numberField(into *int64) error {
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && raw[0] != '+' {
+		*into = n
+		return nil
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// timeField reads a moment where encoding/json would take three turns.
+func (r *headReader) timeField(into *api.Time) error {
+	text, err := r.textValue()
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	var moment time.Time
+	if moment.UnmarshalText(text) != nil {
+		moment, err = time.Parse(time.RFC3339, string(text)) // not quite as strict, and it says what is wrong
+	}
+	*into = api.NewTime(moment)
+	return err
+}
+
+// The fields that objects share, in JSON.
+
+// mapField reads labels or annotations. The same bytes make the same map.
+func (r *headReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
+	if null, err := r.at.null(); null || err != nil {
+		return err
+	}
+	start := r.at.pos
+	if known, n := memory.at(r.at.data[start:]); n > 0 {
+		*into = known
+		r.at.pos += n
+		return nil
+	}
+	if err := r.at.expect('{'); err != nil {
+		return err
+	}
+	from := len(r.text.pairs)
+	for first := true; ; first = false {
+		name, ok, err := r.at.field(first)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		key, err := r.key(name)
+		if err != nil {
+			return err
+		}
+		value, err := r.textValue()
+		if err != nil {
+			return err
+		}
+		r.text.addPair(key, value)
+	}
+	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, r.at.data[start:r.at.pos]})
+	return nil
+}
+
+// key is the name of a field, which is unquoted only if it has to be.
+func (r *headReader) key(name []byte) (*word, error) {
+	if plain, ascii := plainText(name); plain && ascii {
+		return r.memory.word(name), nil
+	}
+	text, err := unquoteInner(name)
+	return r.memory.word([]byte(text)), err
+}
+
+func (r *headReader) ownersField() error {
+	if _, err := r.at.next(); err != nil {
+		return err
+	}
+	if known, n := r.memory.owners.at(r.at.data[r.at.pos:]); n > 0 {
+		r.head.OwnerReferences = known
+		r.at.pos += n
+		return nil
+	}
+	raw, err := r.at.value()
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(raw, &r.head.OwnerReferences)
+	if err == nil && raw[0] == '[' {
+		r.memory.owners.put(raw, r.head.OwnerReferences)
+	}
+	return err
+}

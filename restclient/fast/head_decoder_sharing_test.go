@@ -1,0 +1,197 @@
+package fast
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unsafe"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// deploymentList is a list of n pods of one deployment.
+func deploymentList(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"web-7c5ddbdf54-%04d","generateName":"web-7c5ddbdf54-",`+
+			`"namespace":"shop","uid":"u-%d","resourceVersion":"%d","generation":1,"creationTimestamp":"2026-01-05T08:00:%02dZ",`+
+			`"labels":{"app":"web","tier":"front"},"annotations":{"id":"%d","scrape":"true"},`+
+			`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-7c5ddbdf54","uid":"x","controller":true}],`+
+			`"managedFields":[{"manager":"kubelet","time":"2026-01-05T08:00:%02dZ","fieldsV1":{"f:status":{%s"k:{\"ip\":\"10.0.0.%d\"}":{}}}}]}}`,
+			i, i, i, i%60, i, i%60, strings.Repeat(`"f:x":{},`, 60), i%250)
+	}
+	b.WriteString("]}")
+	return b.Bytes()
+}
+
+// encoding/json is the reference: whatever objects share, each is what it would be by itself. Objects at the end of a
+// buffer are read in another way than the others; with buffers of all sizes each is such an object once.
+func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
+	data := deploymentList(40)
+	var want api.List[*head]
+	require.NoError(t, json.Unmarshal(data, &want))
+	for _, body := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), &pieces{data, 997}, &pieces{data, 1500}} {
+		list, err := decodeList(body, 1<<20)
+		require.NoError(t, err)
+		require.Len(t, list.Items, 40)
+		for i, got := range list.Items {
+			want.Items[i].ManagedFields = api.ManagedFields{}
+			assert.Equal(t, want.Items[i], got)
+		}
+	}
+}
+
+// pieces is a body that arrives in pieces of a size.
+type pieces struct {
+	rest []byte
+	size int
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	n := copy(b, p.rest[:min(p.size, len(p.rest))])
+	if p.rest = p.rest[n:]; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func TestObjectsOfAListShareWhatIsEqual(t *testing.T) {
+	list, err := decodeList(bytes.NewReader(deploymentList(40)), 1<<20)
+	require.NoError(t, err)
+	a, b := list.Items[20], list.Items[21]
+	same := func(x, y any) bool { return reflect.ValueOf(x).Pointer() == reflect.ValueOf(y).Pointer() }
+	assert.True(t, same(a.Labels, b.Labels))
+	assert.True(t, same(a.OwnerReferences, b.OwnerReferences))
+	assert.False(t, same(a.Annotations, b.Annotations), "they differ")
+	assert.Equal(t, unsafe.StringData(a.Namespace), unsafe.StringData(b.Namespace))
+	assert.Equal(t, unsafe.StringData(a.Annotations["scrape"]), unsafe.StringData(b.Annotations["scrape"]))
+	assert.Equal(t, unsafe.StringData(a.Name), unsafe.StringData(a.GenerateName), "a name begins with what it was generated from")
+
+	copied := a.DeepCopy()
+	copied.Labels["app"], *copied.OwnerReferences[0].Controller = "other", false
+	assert.Equal(t, "web", b.Labels["app"], "a copy shares nothing that can be changed")
+	assert.True(t, *b.OwnerReferences[0].Controller)
+}
+
+// What an object of a large list costs by itself. The limits are those of a 64-bit machine with some room; reading each
+// object by itself takes 2.2 kB and 19 allocations.
+func TestObjectsOfAListAreSmall(t *testing.T) {
+	const n = 5000
+	data := deploymentList(n)
+	live := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := live()
+	list, err := decodeList(bytes.NewReader(data), 1<<20)
+	require.NoError(t, err)
+	after := live()
+	perObject := float64(after-before) / n
+	assert.Less(t, perObject, 950.0, "bytes an object")
+	require.Len(t, list.Items, n)
+
+	allocs := testing.AllocsPerRun(3, func() { decodeList(bytes.NewReader(data), 1<<20) })
+	assert.Less(t, allocs/n, 5.0, "allocations an object")
+}
+
+// An object that stays when the others are gone must not keep them: of the texts, each object has its own string.
+func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
+	const n = 5000
+	data := deploymentList(n)
+	live := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := live()
+	list, err := decodeList(bytes.NewReader(data), 1<<20)
+	require.NoError(t, err)
+	last := list.Items[n-1]
+	list = nil
+	assert.Less(t, int64(live())-int64(before), int64(100<<10))
+	runtime.KeepAlive(data)
+	runtime.KeepAlive(last)
+}
+
+// A watch on which nothing happens must not keep the last object alive.
+func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
+	r := &headReader{}
+	read := func() weak.Pointer[api.PartialObjectMetadata] {
+		head, _, err := r.readJSON([]byte(fullHead))
+		require.NoError(t, err)
+		return weak.Make(head)
+	}
+	gone := read()
+	runtime.GC()
+	assert.Nil(t, gone.Value())
+	runtime.KeepAlive(r)
+}
+
+// What is remembered is bounded, however different the objects are.
+func TestMemoryOfAReaderIsBounded(t *testing.T) {
+	r := &headReader{}
+	for i := range 20_000 {
+		_, _, err := r.readJSON(fmt.Appendf(nil, `{"metadata":{"name":"n","namespace":"ns-%d","labels":{"key-%d":"%d"},"managedFields":[{"f%d":%d}]}}`, i, i, i, i, i))
+		require.NoError(t, err)
+	}
+	assert.LessOrEqual(t, len(r.memory.words), maxWords)
+	long := strings.Repeat("x", maxWord+1)
+	r = &headReader{}
+	_, _, err := r.readJSON([]byte(`{"metadata":{"namespace":"` + long + `"}}`))
+	require.NoError(t, err)
+	assert.Empty(t, r.memory.words)
+}
+
+// A reader is used again after an object that was wrong, and remembers nothing of it.
+func TestReaderAfterAnError(t *testing.T) {
+	r := &headReader{}
+	_, _, err := r.readJSON([]byte(`{"metadata":{"name":"wrong","labels":{"a":"b"},"generation":"x"}}`))
+	require.Error(t, err)
+	head, _, err := r.readJSON([]byte(`{"metadata":{"labels":{"a":"c"}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Labels: map[string]string{"a": "c"}}}, head)
+}
+
+// FuzzHeadReader: a reader that has read one object reads the next one as a fresh one does.
+func FuzzHeadReader(f *testing.F) {
+	f.Add([]byte(fullHead), []byte(fullHead))
+	f.Add([]byte(`{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}}`), []byte(`{"metadata":{"labels":{"a":"b","c":"d"},"managedFields":[{"a":"c"}]}}`))
+	f.Add([]byte(`{"metadata":{"labels":{},"annotations":{}}}`), []byte(`{"metadata":{"labels":{},"ownerReferences":[],"managedFields":[]}}`))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		r := &headReader{}
+		for range 3 {
+			r.readJSON(first)
+			r.readJSON(second)
+		}
+		got, n, err := r.readJSON(second)
+		want, wantN, wantErr := (&headReader{}).readJSON(second)
+		if n != wantN || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q after %q: %d, %v; want %d, %v", second, first, n, err, wantN, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q after %q: %+v, want %+v", second, first, got, want)
+		}
+	})
+}

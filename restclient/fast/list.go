@@ -1,0 +1,136 @@
+package fast
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+var errNoBody = errors.New("there is nothing in it")
+
+// listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
+// one is looked at.
+type listDecoder struct {
+	reader headReader
+	stream *stream
+
+	list     api.List[*head]
+	hasItems bool
+	rest     map[string]json.RawMessage // fields of something that may turn out to be a Status
+}
+
+// decodeList returns the list that the body holds. A Status instead is nil if it reports success and an error otherwise.
+func decodeList(body io.Reader, limit int) (*api.List[*head], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list"), rest: map[string]json.RawMessage{}}
+	if _, err := d.stream.peek(); err == io.EOF {
+		return nil, errNoBody // the answer is complete: the connection did not break
+	}
+	if err := d.stream.parse(func(c *cursor) error { return c.expect('{') }); err != nil {
+		return nil, err
+	}
+	for first := true; ; first = false {
+		var name string
+		more := false
+		err := d.stream.parse(func(c *cursor) error {
+			raw, ok, err := c.field(first)
+			name, more = string(raw), ok
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		if err := d.field(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.stream.finish(); err != nil {
+		return nil, err
+	}
+	return d.result()
+}
+
+func (d *listDecoder) field(key string) error {
+	if key == "items" {
+		d.hasItems = true
+		return d.items()
+	}
+	raw, err := d.stream.value()
+	if err != nil {
+		return err
+	}
+	switch key {
+	case "kind":
+		err = json.Unmarshal(raw, &d.list.Kind)
+	case "apiVersion":
+		err = json.Unmarshal(raw, &d.list.APIVersion)
+	case "metadata":
+		err = json.Unmarshal(raw, &d.list.ListMeta)
+	}
+	d.rest[key] = bytes.Clone(raw)
+	return err
+}
+
+func (d *listDecoder) items() error {
+	if c, err := d.stream.peek(); err == nil && c == 'n' { // null: a nil slice, as Go servers write it
+		raw, err := d.stream.value()
+		if err == nil && string(raw) != "null" {
+			err = errors.New("items is neither an array nor null")
+		}
+		return err
+	}
+	if err := d.stream.parse(func(c *cursor) error { return c.expect('[') }); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		done := false
+		err := d.stream.parse(func(c *cursor) (err error) {
+			done, err = c.separator(']', first)
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+		item, err := d.reader.next(d.stream)
+		if err != nil {
+			return d.badItem(err)
+		}
+		d.list.Items = append(d.list.Items, item)
+	}
+}
+
+func (d *listDecoder) badItem(err error) error {
+	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
+}
+
+func (d *listDecoder) result() (*api.List[*head], error) {
+	if d.list.Kind == "Status" {
+		return nil, d.status()
+	}
+	if !d.hasItems && !strings.HasSuffix(d.list.Kind, "List") {
+		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
+	}
+	return &d.list, nil
+}
+
+func (d *listDecoder) status() error {
+	document, err := json.Marshal(d.rest)
+	if err != nil {
+		return err
+	}
+	var status api.Status
+	if err := json.Unmarshal(document, &status); err != nil {
+		return err
+	}
+	if status.Status == api.StatusFailure {
+		return api.NewStatusError(status)
+	}
+	return nil
+}

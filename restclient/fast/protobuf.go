@@ -1,0 +1,238 @@
+package fast
+
+import (
+	"bytes"
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"orrery/restclient/api"
+)
+
+// Kubernetes writes protobuf as an envelope with four magic bytes in front (API documentation: "Kubernetes Protobuf
+// encoding"):
+//
+//	k 8 s \0   runtime.Unknown { 1: typeMeta { 1: apiVersion  2: kind }   2: the object   3: contentEncoding   4: contentType }
+//
+// The numbers of the fields of each message are from the generated.proto files of apimachinery.
+const (
+	protobufMediaType = "application/vnd.kubernetes.protobuf"
+	protobufMagic     = "k8s\x00"
+)
+
+var (
+	errNoMagic         = errors.New("protobuf without the mark of Kubernetes at its beginning")
+	errEncodedContent  = errors.New("protobuf in a content encoding, which was not asked for")
+	errKindAfterObject = errors.New("protobuf that names the kind of an object after the object")
+)
+
+// openEnvelope takes a whole envelope apart.
+func openEnvelope(data []byte) (kind api.TypeMeta, message []byte, err error) {
+	data, ok := bytes.CutPrefix(data, []byte(protobufMagic))
+	if !ok {
+		return kind, nil, errNoMagic
+	}
+	f := fields{rest: data}
+	for f.next() {
+		switch f.number {
+		case 1:
+			if kind, err = readTypeMeta(f.value); err != nil {
+				return kind, nil, err
+			}
+		case 2:
+			message = f.value
+		case 3:
+			if len(f.value) > 0 {
+				return kind, nil, errEncodedContent
+			}
+		}
+	}
+	return kind, message, f.err
+}
+
+func readTypeMeta(message []byte) (kind api.TypeMeta, err error) {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
+		case 1:
+			kind.APIVersion = string(f.value)
+		case 2:
+			kind.Kind = string(f.value)
+		}
+	}
+	if kind == partialTypeMeta {
+		kind = partialTypeMeta // shares the strings
+	}
+	return kind, f.err
+}
+
+// The kind of heads.
+const (
+	partialKind       = "PartialObjectMetadata"
+	partialAPIVersion = "meta.k8s.io/v1"
+)
+
+var partialTypeMeta = api.TypeMeta{Kind: partialKind, APIVersion: partialAPIVersion}
+
+// decodeProtobuf reads a body that is one object.
+func decodeProtobuf(data []byte) (*head, error) {
+	kind, message, err := openEnvelope(data)
+	if err != nil {
+		return nil, err
+	}
+	if kind.Kind == "Status" {
+		return nil, errStatusForObject
+	}
+	return (&headReader{}).readProtobuf(kind, message)
+}
+
+var errStatusForObject = errors.New("a Status where an object should be")
+
+func readListMeta(message []byte) (meta api.ListMeta, err error) {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
+		case 2:
+			meta.ResourceVersion = string(f.value)
+		case 3:
+			meta.Continue = string(f.value)
+		case 4:
+			meta.RemainingItemCount = new(int64(f.n))
+		}
+	}
+	return meta, f.err
+}
+
+// readStatus reads a Status.
+func readStatus(kind api.TypeMeta, message []byte) (status api.Status, err error) {
+	status.TypeMeta = kind
+	f := fields{rest: message}
+	for err == nil && f.next() {
+		switch f.number {
+		case 1:
+			status.ListMeta, err = readListMeta(f.value)
+		case 2:
+			status.Status = string(f.value)
+		case 3:
+			status.Message = string(f.value)
+		case 4:
+			status.Reason = api.StatusReason(f.value)
+		case 5:
+			status.Details, err = readStatusDetails(f.value)
+		case 6:
+			status.Code = int(int32(f.n))
+		}
+	}
+	return status, errors.Join(err, f.err)
+}
+
+func readStatusDetails(message []byte) (*api.StatusDetails, error) {
+	details := &api.StatusDetails{}
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
+		case 1:
+			details.Name = string(f.value)
+		case 2:
+			details.Group = string(f.value)
+		case 3:
+			details.Kind = string(f.value)
+		case 4:
+			cause, err := readStatusCause(f.value)
+			if err != nil {
+				return details, err
+			}
+			details.Causes = append(details.Causes, cause)
+		case 5:
+			details.RetryAfterSeconds = int(int32(f.n))
+		case 6:
+			details.UID = string(f.value)
+		}
+	}
+	return details, f.err
+}
+
+func readStatusCause(message []byte) (cause api.StatusCause, err error) {
+	f := fields{rest: message}
+	for f.next() {
+		switch f.number {
+		case 1:
+			cause.Type = api.CauseType(f.value)
+		case 2:
+			cause.Message = string(f.value)
+		case 3:
+			cause.Field = string(f.value)
+		}
+	}
+	return cause, f.err
+}
+
+// fields walks over the fields of a message:
+//
+//	f := fields{rest: message}
+//	for f.next() {
+//		switch f.number { ... f.value ... f.n }
+//	}
+//	return f.err
+type fields struct {
+	// number, and the bytes of a field that has bytes or the value of one that is a number.
+	number protowire.Number
+	value  []byte
+	n      uint64
+
+	rest []byte // not walked over yet
+	err  error  // why next said that there are no more, if not because there are none
+}
+
+// next moves to the next field, and tells whether there is one.
+func (f *fields) next() bool {
+	// The common case first: a tag and a length of one byte each.
+	if len(f.rest) >= 2 && f.rest[0] < 0x80 && f.rest[0]&7 == byte(protowire.BytesType) && f.rest[0] >= 1<<3 && f.rest[1] < 0x80 {
+		if end := 2 + int(f.rest[1]); end <= len(f.rest) {
+			f.number, f.value, f.n = protowire.Number(f.rest[0]>>3), f.rest[2:end:end], 0
+			f.rest = f.rest[end:]
+			return true
+		}
+	}
+	return f.nextOfAnyKind()
+}
+
+func (f *fields) nextOfAnyKind() bool {
+	if len(f.rest) == 0 {
+		return false
+	}
+	number, kind, size := protowire.ConsumeTag(f.rest)
+	if size < 0 {
+		f.err = protowire.ParseError(size)
+		return false
+	}
+	rest := f.rest[size:]
+	f.number, f.value, f.n = number, nil, 0
+	switch kind {
+	case protowire.BytesType:
+		f.value, size = protowire.ConsumeBytes(rest)
+	case protowire.VarintType:
+		f.n, size = protowire.ConsumeVarint(rest)
+	default:
+		size = protowire.ConsumeFieldValue(number, kind, rest)
+	}
+	if size < 0 {
+		f.err = protowire.ParseError(size)
+		return false
+	}
+	f.rest = rest[size:]
+	return true
+}
+
+// row goes on to the last of the fields in a row that have the number of the current one, which is the first in before, and
+// returns the bytes of all of them.
+func (f *fields) row(before []byte) []byte {
+	number := f.number
+	for {
+		rest := f.rest
+		if !f.next() || f.number != number {
+			f.rest, f.err = rest, nil // what is broken is found when it is its turn
+			return before[:len(before)-len(rest)]
+		}
+	}
+}

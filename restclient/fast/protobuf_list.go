@@ -1,0 +1,210 @@
+package fast
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// decodeListProtobuf is decodeList for protobuf. The list in its envelope is taken apart while it arrives, too. The envelope
+// names the kind first, as all servers write it; otherwise the list would have to be kept until the kind is known.
+func decodeListProtobuf(body io.Reader, limit int) (*api.List[*head], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
+	if magic, err := d.stream.take(len(protobufMagic)); err != nil {
+		return nil, err
+	} else if string(magic) != protobufMagic {
+		return nil, errNoMagic
+	}
+	for {
+		number, size, more, err := d.stream.protobufField()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		if err := d.envelopeField(number, size); err != nil {
+			return nil, err
+		}
+	}
+	if !d.hasItems {
+		return nil, errNoBody
+	}
+	return d.resultProtobuf()
+}
+
+func (d *listDecoder) envelopeField(number protowire.Number, size int) error {
+	if number == 2 {
+		return d.message(size)
+	}
+	value, err := d.stream.take(size)
+	switch {
+	case err != nil:
+		return err
+	case number == 1:
+		d.list.TypeMeta, err = readTypeMeta(value)
+	case number == 3 && size > 0:
+		err = errEncodedContent
+	}
+	return err
+}
+
+// message reads what is in the envelope: size bytes.
+func (d *listDecoder) message(size int) error {
+	d.hasItems = true
+	if d.list.Kind == "" {
+		return errKindAfterObject
+	}
+	if d.list.Kind == "Status" {
+		message, err := d.stream.take(size)
+		if err != nil {
+			return err
+		}
+		status, err := readStatus(d.list.TypeMeta, message)
+		if err == nil && status.Status == api.StatusFailure {
+			err = api.NewStatusError(status)
+		}
+		return err
+	}
+	item := api.TypeMeta{Kind: strings.TrimSuffix(d.list.Kind, "List"), APIVersion: d.list.APIVersion}
+	end := d.stream.offset() + int64(size)
+	for d.stream.offset() < end {
+		number, length, more, err := d.stream.protobufField()
+		if err != nil {
+			return err
+		}
+		if !more {
+			return midway(io.EOF)
+		}
+		if d.stream.offset()+int64(length) > end {
+			return errOverrun
+		}
+		value, err := d.stream.take(length)
+		if err != nil {
+			return err
+		}
+		if err := d.listField(number, value, item); err != nil {
+			return err
+		}
+	}
+	if d.stream.offset() != end {
+		return errOverrun
+	}
+	return nil
+}
+
+var errOverrun = errors.New("a field that is longer than the message that it belongs to")
+
+func (d *listDecoder) listField(number protowire.Number, value []byte, kind api.TypeMeta) (err error) {
+	switch number {
+	case 1:
+		d.list.ListMeta, err = readListMeta(value)
+	case 2:
+		item, failed := d.reader.readProtobuf(kind, value)
+		if failed != nil {
+			return d.badItem(failed)
+		}
+		d.list.Items = append(d.list.Items, item)
+	}
+	return err
+}
+
+func (d *listDecoder) resultProtobuf() (*api.List[*head], error) {
+	if d.list.Kind == "Status" {
+		return nil, nil
+	}
+	if !strings.HasSuffix(d.list.Kind, "List") {
+		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
+	}
+	return &d.list, nil
+}
+
+// protobufField reads the tag of the next field of a message and, if it has bytes, their number: size bytes follow. Fields
+// that are numbers are read and forgotten; none of an envelope and of a list is one. more is false at the end of the body.
+func (s *stream) protobufField() (number protowire.Number, size int, more bool, err error) {
+	for {
+		tag, err := s.uvarint()
+		if err == io.EOF {
+			return 0, 0, false, nil
+		}
+		if err != nil {
+			return 0, 0, false, err
+		}
+		number, kind := protowire.DecodeTag(tag)
+		if number < protowire.MinValidNumber {
+			return 0, 0, false, errFieldNumber
+		}
+		switch kind {
+		case protowire.BytesType:
+			length, err := s.uvarint()
+			if err != nil {
+				return 0, 0, false, midway(err)
+			}
+			if length > maxMessage {
+				return 0, 0, false, &restclient.TooLargeError{What: "a message", Limit: maxMessage}
+			}
+			return number, int(length), true, nil
+		case protowire.VarintType:
+			_, err = s.uvarint()
+		case protowire.Fixed32Type:
+			_, err = s.take(4)
+		case protowire.Fixed64Type:
+			_, err = s.take(8)
+		default:
+			err = errFieldNumber
+		}
+		if err != nil {
+			return 0, 0, false, midway(err)
+		}
+	}
+}
+
+// maxMessage is what protobuf allows.
+const maxMessage = 1<<31 - 1
+
+var errFieldNumber = errors.New("a field of protobuf with an impossible number or type")
+
+// uvarint consumes a number. It returns io.EOF at the end of the body.
+func (s *stream) uvarint() (uint64, error) {
+	for n := 1; n <= binary.MaxVarintLen64; n++ {
+		for s.end-s.pos < n {
+			if err := s.more(); err != nil {
+				if n > 1 {
+					err = midway(err)
+				}
+				return 0, err
+			}
+		}
+		if s.buf[s.pos+n-1] < 0x80 {
+			value, size := binary.Uvarint(s.buf[s.pos : s.pos+n])
+			s.pos += n
+			if size <= 0 {
+				return 0, errFieldNumber
+			}
+			return value, nil
+		}
+	}
+	return 0, errFieldNumber
+}
+
+// take consumes the next n bytes.
+func (s *stream) take(n int) ([]byte, error) {
+	if n > s.limit {
+		return nil, s.tooLarge()
+	}
+	for s.end-s.pos < n {
+		if err := s.more(); err != nil {
+			return nil, midway(err)
+		}
+	}
+	taken := s.buf[s.pos : s.pos+n]
+	s.pos += n
+	return taken, nil
+}

@@ -1,0 +1,250 @@
+package fast
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// boundary finds the end of a JSON value that arrives in pieces.
+type boundary struct {
+	depth   int
+	state   boundaryState
+	escaped bool // the byte before was a backslash, inside a string
+}
+
+type boundaryState int
+
+const (
+	beforeValue boundaryState = iota
+	inString
+	inScalar // number, true, false, null: ended by what follows
+	between  // inside an object or array, outside strings
+)
+
+// complete reports whether the end of the input would end the value.
+func (b *boundary) complete() bool { return b.state == inScalar }
+
+// scan looks at the next piece and returns how many of its bytes belong to the value, and whether it ends there.
+func (b *boundary) scan(data []byte) (n int, done bool) {
+	for i := 0; i < len(data); {
+		if b.state == inString {
+			end, closed := b.scanString(data[i:])
+			i += end
+			if !closed {
+				return i, false
+			}
+			if b.state = between; b.depth == 0 {
+				return i, true
+			}
+			continue
+		}
+		c := data[i]
+		if b.state == inScalar {
+			if endsScalar(c) {
+				return i, true
+			}
+			i++
+			continue
+		}
+		switch c {
+		case '"':
+			b.state = inString
+		case '{', '[':
+			b.state = between
+			b.depth++
+		case '}', ']':
+			if b.depth == 0 {
+				return i, true // not part of this value
+			}
+			if b.depth--; b.depth == 0 {
+				return i + 1, true
+			}
+		case ',', ':':
+			if b.depth == 0 {
+				return i, true
+			}
+		default:
+			if b.depth == 0 {
+				b.state = inScalar
+			}
+		}
+		i++
+	}
+	return len(data), false
+}
+
+// scanString looks for the quote that ends the string which data continues.
+func (b *boundary) scanString(data []byte) (n int, closed bool) {
+	i := 0
+	if b.escaped && len(data) > 0 {
+		b.escaped = false
+		i = 1
+	}
+	// The position of the next quote is kept while escapes before it are skipped, so that no byte is searched twice.
+	quote := -1
+	for i < len(data) {
+		if quote < i {
+			if quote = bytes.IndexByte(data[i:], '"'); quote < 0 {
+				quote = len(data)
+			} else {
+				quote += i
+			}
+		}
+		slash := bytes.IndexByte(data[i:quote], '\\')
+		switch {
+		case slash < 0 && quote == len(data):
+			return len(data), false
+		case slash < 0:
+			return quote + 1, true
+		case i+slash+1 == len(data):
+			b.escaped = true
+			return len(data), false
+		}
+		i += slash + 2
+	}
+	return len(data), false
+}
+
+func endsScalar(c byte) bool {
+	switch c {
+	case ' ', '\n', '\r', '\t', ',', ']', '}', ':', '"', '{', '[':
+		return true
+	}
+	return false
+}
+
+// errShort says that the bytes in memory end before the value does. It is not returned to callers of the package.
+var errShort = errors.New("the value goes on")
+
+// cursor reads JSON from bytes in memory. It returns errShort if they end too early; the caller then fetches more and starts
+// again. That takes one pass over the bytes, where finding the end of a value first takes two.
+type cursor struct {
+	data []byte
+	pos  int
+}
+
+// next returns the next byte that is not white space, without consuming it.
+func (c *cursor) next() (byte, error) {
+	for ; c.pos < len(c.data); c.pos++ {
+		switch b := c.data[c.pos]; b {
+		case ' ', '\n', '\r', '\t':
+		default:
+			return b, nil
+		}
+	}
+	return 0, errShort
+}
+
+// expect consumes the byte want, after white space.
+func (c *cursor) expect(want byte) error {
+	got, err := c.next()
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return c.unexpected(string(want), got)
+	}
+	c.pos++
+	return nil
+}
+
+func (c *cursor) unexpected(want string, got byte) error {
+	return &syntaxError{want: want, got: got, offset: int64(c.pos)}
+}
+
+// separator consumes the comma before an entry of an object or array, or the bracket that closes it.
+func (c *cursor) separator(closing byte, first bool) (done bool, err error) {
+	b, err := c.next()
+	switch {
+	case err != nil || first && b != closing:
+		return false, err
+	case b != closing && b != ',':
+		return false, c.unexpected("',' or '"+string(closing)+"'", b)
+	}
+	c.pos++
+	return b == closing, nil
+}
+
+// field moves to the next field of an object whose '{' has been consumed, and returns its name as it is between the
+// quotes; ok is false when the '}' has been consumed instead.
+func (c *cursor) field(first bool) (name []byte, ok bool, err error) {
+	if done, err := c.separator('}', first); done || err != nil {
+		return nil, false, err
+	}
+	name, _, err = c.text()
+	if err == nil {
+		err = c.expect(':')
+	}
+	return name, true, err
+}
+
+// text consumes a string and returns what is between its quotes. It is plain if it stands for itself: no escapes, no
+// control characters, valid UTF-8.
+func (c *cursor) text() (inner []byte, plain bool, err error) {
+	if err := c.expect('"'); err != nil {
+		return nil, false, err
+	}
+	data, plain, high := c.data[c.pos:], true, byte(0)
+	for i := 0; i < len(data); i++ {
+		switch b := data[i]; {
+		case b == '"':
+			c.pos += i + 1
+			return data[:i], plain && (high < utf8.RuneSelf || utf8.Valid(data[:i])), nil
+		case b == '\\':
+			plain = false
+			i++
+		case b < ' ':
+			plain = false
+		default:
+			high |= b
+		}
+	}
+	return nil, false, errShort
+}
+
+// null consumes null, if that is what follows.
+func (c *cursor) null() (bool, error) {
+	if b, err := c.next(); err != nil || b != 'n' {
+		return false, err
+	}
+	raw, err := c.value()
+	if err == nil && string(raw) != "null" {
+		err = errNotNull
+	}
+	return true, err
+}
+
+var errNotNull = errors.New("a word that is not null where an object should be")
+
+// value consumes the next value, whatever it is, and returns its bytes. It only looks for the end.
+func (c *cursor) value() ([]byte, error) {
+	got, err := c.next()
+	if err != nil {
+		return nil, err
+	}
+	var b boundary
+	n, done := b.scan(c.data[c.pos:])
+	if !done {
+		return nil, errShort // a number at the very end might go on as well
+	}
+	if n == 0 {
+		return nil, c.unexpected("a value", got)
+	}
+	raw := c.data[c.pos : c.pos+n]
+	c.pos += n
+	return raw, nil
+}
+
+// syntaxError says where a body stops being JSON. It names one byte of the body and nothing more: bodies can hold
+// secrets.
+type syntaxError struct {
+	want   string
+	got    byte
+	offset int64
+}
+
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("%q at byte %d where %s should be", e.got, e.offset, e.want)
+}

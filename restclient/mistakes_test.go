@@ -1,0 +1,214 @@
+package restclient_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/fast"
+	"orrery/restclient/restclienttest"
+)
+
+// Mistakes that are easily made, each with the behaviour that it breaks.
+
+// decoders are the forms of the decoder, without a client.
+var decoders = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": fast.Codec{}}
+
+// An event or item of exactly the limit is accepted, white space around it not counted, and one byte more is refused.
+func TestTheLimitIsExact(t *testing.T) {
+	event := `{"type":"ADDED","object":{"metadata":{"name":"a"}}}`
+	item := `{"metadata":{"name":"` + strings.Repeat("x", 30) + `"}}`
+	for name, codec := range decoders {
+		for _, tooMuch := range []int{0, 1} {
+			d, err := codec.Events("application/json", strings.NewReader(strings.Repeat("\n \n"+event, 3)), len(event)-tooMuch)
+			require.NoError(t, err)
+			list := fmt.Sprintf(`{"kind":"PodList","metadata":{},"items":[%s,`+"\n"+`%s]}`, item, item)
+			_, listErr := codec.List("application/json", strings.NewReader(list), len(item)-tooMuch)
+			for range 3 {
+				if _, _, err = d.Next(); err != nil {
+					break
+				}
+			}
+			if tooMuch == 0 {
+				assert.NoError(t, err, name)
+				assert.NoError(t, listErr, name)
+				continue
+			}
+			var large *restclient.TooLargeError
+			assert.ErrorAs(t, err, &large, name)
+			assert.ErrorAs(t, listErr, &large, name)
+		}
+	}
+}
+
+// endless is a body with a text that does not end. It counts what is read.
+type endless struct {
+	begin string
+	read  int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.begin)
+	e.begin = e.begin[n:]
+	for i := n; i < len(p); i++ {
+		p[i] = 'x'
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// A server that sends a value without an end must not fill the memory: the limit bounds what is read, not only what is accepted.
+func TestTheLimitBoundsWhatIsRead(t *testing.T) {
+	const limit = 10_000
+	for name, codec := range decoders {
+		event := &endless{begin: `{"type":"`}
+		d, err := codec.Events("application/json", event, limit)
+		require.NoError(t, err)
+		var large *restclient.TooLargeError
+		_, _, err = d.Next()
+		assert.ErrorAs(t, err, &large, name)
+		assert.Less(t, event.read, 10*limit, name)
+		for _, begin := range []string{`{"kind":"`, `{"x`, `{"items":[{"a":"`, `{"items":[{},{"a":"`} {
+			list := &endless{begin: begin}
+			_, err = codec.List("application/json", list, limit)
+			assert.ErrorAs(t, err, &large, "%s: %s", name, begin)
+			assert.Less(t, list.read, 10*limit, name)
+		}
+	}
+}
+
+// Some servers leave the kind of a list out.
+func TestAListWithoutAKind(t *testing.T) {
+	for name, codec := range decoders {
+		list, err := codec.List("application/json", strings.NewReader(`{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}`), 1000)
+		require.NoError(t, err, name)
+		assert.Len(t, list.Items, 1)
+		assert.Equal(t, "9", list.ResourceVersion)
+	}
+}
+
+// The limit for silence ends with the answer of a watch: an event does not start it anew.
+func TestAWatchMayBeSilentAfterAnEvent(t *testing.T) {
+	for _, transport := range transports {
+		bubble(t, func(w http.ResponseWriter, r *http.Request) {
+			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+				for _, version := range []string{"1", "2"} {
+					s.Send(api.WatchAdded, namespace("a", version))
+					time.Sleep(time.Hour)
+				}
+			})
+		}, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport, cfg.SilenceTimeout = transport, time.Minute })
+			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+			require.NoError(t, err)
+			for _, version := range []string{"1", "2"} {
+				event, err := w.Next()
+				require.NoError(t, err)
+				assert.Equal(t, version, event.ResourceVersion)
+			}
+			_, err = w.Next()
+			assert.Equal(t, io.EOF, err)
+		})
+	}
+}
+
+// A server that refuses a watch and then hangs in the middle of the reason does not hold the caller.
+func TestARefusedWatchIsNotWaitedForWithoutEnd(t *testing.T) {
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, `{"kind":"Status",`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = time.Minute })
+		started := time.Now()
+		_, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+		assert.True(t, api.IsForbidden(err), "the code is known: %v", err)
+		assert.Equal(t, time.Minute, time.Since(started))
+	})
+}
+
+// The reason of a refusal is read in either encoding; without a codec that understands it the code decides.
+func TestARefusalInProtobuf(t *testing.T) {
+	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
+		data, err := os.ReadFile("testdata/status-404.pb")
+		if err != nil {
+			panic(err)
+		}
+		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+		w.WriteHeader(http.StatusNotFound)
+		w.Write(data)
+	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+		_, err := restclient.Metadata(client, api.PodsResource, "shop").Get(t.Context(), "none", api.GetOptions{})
+		assert.True(t, api.IsNotFound(err), "%v", err)
+		if _, isFast := client.Config().Codec.(fast.Codec); isFast {
+			assert.EqualError(t, err, `pods "none" not found`)
+		}
+	})
+}
+
+// A delay is the server's word about one refusal: that of the header wins over that of the body, and no delay is none.
+func TestTheDelayOfARefusal(t *testing.T) {
+	withDetails := func(w http.ResponseWriter, r *http.Request) {
+		if seconds := r.URL.Query().Get("header"); seconds != "" {
+			w.Header().Set("Retry-After", seconds)
+		}
+		status := refusal(http.StatusTooManyRequests, api.ReasonTooManyRequests, "later")
+		if r.URL.Query().Get("body") != "" {
+			status.Details = &api.StatusDetails{RetryAfterSeconds: 7}
+		}
+		answer(w, http.StatusTooManyRequests, status)
+	}
+	for query, want := range map[string]time.Duration{"": 0, "?body=7": 7 * time.Second, "?header=3": 3 * time.Second, "?header=3&body=7": 3 * time.Second} {
+		bubble(t, withDetails, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(func(cfg *restclient.Config) { cfg.MaxRetries = -1 })
+			request := get("/")
+			if query != "" {
+				request.Query = map[string][]string{}
+				for pair := range strings.SplitSeq(query[1:], "&") {
+					key, value, _ := strings.Cut(pair, "=")
+					request.Query.Set(key, value)
+				}
+			}
+			err := client.Do(t.Context(), request, nil)
+			assert.True(t, api.IsTooManyRequests(err), "%v", err)
+			assert.Equal(t, want, api.RetryAfterOf(err), query)
+		})
+	}
+}
+
+// A token that is renewed while a request waits to be repeated is the one that the repetition is sent with.
+func TestATokenThatRotatesBetweenAttempts(t *testing.T) {
+	var got []string
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		if got = append(got, r.Header.Get("Authorization")); len(got) == 1 {
+			code(503, "Retry-After", "5")(w, r)
+		}
+	}, func(t *testing.T, server *restclienttest.Server) {
+		credentials := &rotating{}
+		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+		require.NoError(t, client.Do(t.Context(), restclient.Request{Verb: "PUT", Path: "/", Body: []byte("{}")}, nil))
+		assert.Equal(t, []string{"Bearer 1", "Bearer 2"}, got)
+	})
+}
+
+// rotating is a token that is another one each time.
+type rotating struct {
+	tokens
+	n int
+}
+
+func (r *rotating) Apply(req *http.Request) error {
+	r.n++
+	req.Header.Set("Authorization", fmt.Sprintf("Bearer %d", r.n))
+	return nil
+}
