@@ -286,6 +286,8 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *cluster) serveReadyz(w http.ResponseWriter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.starting {
 		http.Error(w, "[-]poststarthook/crd-informer-synced failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
 		return
