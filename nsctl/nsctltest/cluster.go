@@ -1,4 +1,4 @@
-package nsctl_test
+package nsctltest
 
 import (
 	"encoding/json"
@@ -16,19 +16,19 @@ import (
 
 // cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
 // of any type, aggregated discovery, and a hook that can refuse any request.
-type cluster struct {
+type Cluster struct {
 	// types are the namespaced resources, by group version. Set before the first request, or with define.
-	types map[string][]string
+	Types map[string][]string
 	// verbs are those of a type (by "resource.group"), if not all.
-	verbs map[string][]string
+	Verbs map[string][]string
 	// stale are group versions whose server does not answer.
-	stale []string
+	Stale []string
 	// bareStatus are the types whose server answers a collection delete with nothing but a Status.
-	bareStatus []string
+	BareStatus []string
 	// answers are sent, with code 200, to the collection delete of a type, in place of the list.
-	answers map[string]string
+	Answers map[string]string
 	// starting makes the server say that it is not ready, and list built-in groups only.
-	starting bool
+	Starting bool
 
 	mu sync.Mutex
 	// intercept is asked before each request is handled; an answer that is not nil is sent in place of it.
@@ -81,10 +81,10 @@ func defaultTypes() map[string][]string {
 	}
 }
 
-func newCluster() *cluster {
-	return &cluster{
-		types: defaultTypes(),
-		verbs: map[string][]string{
+func NewCluster() *Cluster {
+	return &Cluster{
+		Types: defaultTypes(),
+		Verbs: map[string][]string{
 			"bindings.": {"create"}, "localsubjectaccessreviews.authorization.k8s.io": {"create"},
 		},
 		namespaces: map[string]*api.Namespace{},
@@ -94,7 +94,7 @@ func newCluster() *cluster {
 }
 
 // addNamespace creates a namespace; terminating ones have been deleted just now.
-func (c *cluster) addNamespace(name string, terminating bool, finalizers ...string) *api.Namespace {
+func (c *Cluster) AddNamespace(name string, terminating bool, finalizers ...string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ns := &api.Namespace{TypeMeta: api.TypeMeta{Kind: "Namespace", APIVersion: "v1"}}
@@ -112,7 +112,7 @@ func (c *cluster) addNamespace(name string, terminating bool, finalizers ...stri
 }
 
 // terminate is what a user's DELETE does.
-func (c *cluster) terminate(name string) {
+func (c *Cluster) Terminate(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ns := *c.namespaces[name]
@@ -123,7 +123,7 @@ func (c *cluster) terminate(name string) {
 }
 
 // update changes a namespace behind everybody's back.
-func (c *cluster) update(name string, change func(*api.Namespace)) {
+func (c *Cluster) Update(name string, change func(*api.Namespace)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ns := *c.namespaces[name]
@@ -131,7 +131,7 @@ func (c *cluster) update(name string, change func(*api.Namespace)) {
 	c.storeLocked(&ns, api.WatchModified)
 }
 
-func (c *cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
+func (c *Cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
 	c.version++
 	ns.ResourceVersion = strconv.Itoa(c.version)
 	if eventType == api.WatchDeleted {
@@ -145,14 +145,14 @@ func (c *cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
 }
 
 // define adds a type while requests are being served.
-func (c *cluster) define(groupVersion, resource string) {
+func (c *Cluster) Define(groupVersion, resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.types[groupVersion] = append(c.types[groupVersion], resource)
+	c.Types[groupVersion] = append(c.Types[groupVersion], resource)
 }
 
 // put adds content.
-func (c *cluster) put(resource, namespace, name string, adjust ...func(*item)) {
+func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	object := &item{Metadata: api.ObjectMeta{Name: name, Namespace: namespace, UID: resource + name}}
@@ -168,11 +168,11 @@ func (c *cluster) put(resource, namespace, name string, adjust ...func(*item)) {
 	c.content[resource][namespace][name] = object
 }
 
-func withFinalizers(finalizers ...string) func(*item) {
+func WithFinalizers(finalizers ...string) func(*item) {
 	return func(i *item) { i.Metadata.Finalizers = finalizers }
 }
 
-func runningPod(graceSeconds int64) func(*item) {
+func RunningPod(graceSeconds int64) func(*item) {
 	return func(i *item) {
 		i.Spec.Grace = &graceSeconds
 		i.Status.Phase = "Running"
@@ -180,7 +180,7 @@ func runningPod(graceSeconds int64) func(*item) {
 }
 
 // release takes the finalizers off an object, and the object away if it was being deleted.
-func (c *cluster) release(resource, namespace, name string) {
+func (c *Cluster) Release(resource, namespace, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	object := c.content[resource][namespace][name]
@@ -189,7 +189,7 @@ func (c *cluster) release(resource, namespace, name string) {
 }
 
 // reapLocked takes away what was deleted and nothing holds any more.
-func (c *cluster) reapLocked(resource, namespace string) {
+func (c *Cluster) reapLocked(resource, namespace string) {
 	for name, object := range c.content[resource][namespace] {
 		deletedAt := object.Metadata.DeletionTimestamp
 		if deletedAt == nil || len(object.Metadata.Finalizers) > 0 {
@@ -203,7 +203,7 @@ func (c *cluster) reapLocked(resource, namespace string) {
 }
 
 // left returns what is in the namespace, as "resource.group/name".
-func (c *cluster) left(namespace string) []string {
+func (c *Cluster) Left(namespace string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var names []string
@@ -218,14 +218,14 @@ func (c *cluster) left(namespace string) []string {
 }
 
 // namespace returns a namespace as it is now, nil if it does not exist.
-func (c *cluster) namespace(name string) *api.Namespace {
+func (c *Cluster) Namespace(name string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.namespaces[name]
 }
 
 // log returns the requests so far, "VERB path", and forgets them.
-func (c *cluster) log() []string {
+func (c *Cluster) Log() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	log := c.requests
@@ -233,13 +233,13 @@ func (c *cluster) log() []string {
 	return log
 }
 
-func (c *cluster) refuse(intercept func(r *http.Request) *api.Status) {
+func (c *Cluster) Refuse(intercept func(r *http.Request) *api.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.intercept = intercept
 }
 
-func status(code int, reason api.StatusReason, message string) *api.Status {
+func Status(code int, reason api.StatusReason, message string) *api.Status {
 	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: message}
 }
 
@@ -249,7 +249,7 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // a client that has gone does not want it
 }
 
-func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.requests = append(c.requests, r.Method+" "+r.URL.Path)
 	intercept := c.intercept
@@ -285,23 +285,23 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *cluster) serveReadyz(w http.ResponseWriter) {
+func (c *Cluster) serveReadyz(w http.ResponseWriter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.starting {
+	if c.Starting {
 		http.Error(w, "[-]poststarthook/crd-informer-synced failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
 		return
 	}
 	fmt.Fprint(w, "ok")
 }
 
-func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
+func (c *Cluster) discover(core bool) api.APIGroupDiscoveryList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	groups := map[string][]string{}
-	for groupVersion := range c.types {
+	for groupVersion := range c.Types {
 		gv, _ := api.ParseGroupVersion(groupVersion)
-		if c.starting && strings.Contains(gv.Group, ".example") {
+		if c.Starting && strings.Contains(gv.Group, ".example") {
 			continue
 		}
 		if (gv.Group == "") == core {
@@ -314,11 +314,11 @@ func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
 		for _, groupVersion := range groups[group] {
 			gv, _ := api.ParseGroupVersion(groupVersion)
 			version := api.APIVersionDiscovery{Version: gv.Version, Freshness: api.FreshnessCurrent}
-			if slices.Contains(c.stale, groupVersion) {
+			if slices.Contains(c.Stale, groupVersion) {
 				version.Freshness = api.FreshnessStale
 			} else {
-				for _, resource := range c.types[groupVersion] {
-					verbs := c.verbs[resource+"."+group]
+				for _, resource := range c.Types[groupVersion] {
+					verbs := c.Verbs[resource+"."+group]
 					if verbs == nil {
 						verbs = allVerbs
 					}
@@ -335,7 +335,7 @@ func (c *cluster) discover(core bool) api.APIGroupDiscoveryList {
 	return list
 }
 
-func (c *cluster) listNamespaces(w http.ResponseWriter) {
+func (c *Cluster) listNamespaces(w http.ResponseWriter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}}
@@ -347,7 +347,7 @@ func (c *cluster) listNamespaces(w http.ResponseWriter) {
 }
 
 // listEverywhere lists one type in all namespaces. Its pages have two objects.
-func (c *cluster) listEverywhere(w http.ResponseWriter, resource string) {
+func (c *Cluster) listEverywhere(w http.ResponseWriter, resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := api.List[*item]{TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
@@ -364,9 +364,9 @@ func (c *cluster) listEverywhere(w http.ResponseWriter, resource string) {
 }
 
 // watchNamespaces streams changes after the wanted version. Streaming lists are refused, so that clients list.
-func (c *cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
+func (c *Cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("sendInitialEvents") != "" {
-		answer(w, 422, status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))
+		answer(w, 422, Status(422, api.ReasonInvalid, "sendInitialEvents is forbidden"))
 		return
 	}
 	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
@@ -395,12 +395,12 @@ func (c *cluster) watchNamespaces(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, subresource string) {
+func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, subresource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	current, exists := c.namespaces[name]
 	if !exists {
-		answer(w, 404, status(404, api.ReasonNotFound, fmt.Sprintf("namespaces %q not found", name)))
+		answer(w, 404, Status(404, api.ReasonNotFound, fmt.Sprintf("namespaces %q not found", name)))
 		return
 	}
 	switch r.Method {
@@ -409,11 +409,11 @@ func (c *cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 	case http.MethodPut:
 		var sent api.Namespace
 		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-			answer(w, 400, status(400, api.ReasonBadRequest, err.Error()))
+			answer(w, 400, Status(400, api.ReasonBadRequest, err.Error()))
 			return
 		}
 		if sent.ResourceVersion != current.ResourceVersion || sent.UID != current.UID {
-			answer(w, 409, status(409, api.ReasonConflict, "the object has been modified"))
+			answer(w, 409, Status(409, api.ReasonConflict, "the object has been modified"))
 			return
 		}
 		updated := *current
@@ -435,7 +435,7 @@ func (c *cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 		}
 		_ = json.NewDecoder(r.Body).Decode(&options) // an empty body has no preconditions
 		if options.Preconditions != nil && options.Preconditions.UID != nil && *options.Preconditions.UID != current.UID {
-			answer(w, 409, status(409, api.ReasonConflict, "the UID in the precondition does not match"))
+			answer(w, 409, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
 			return
 		}
 		gone := *current
@@ -445,12 +445,12 @@ func (c *cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 }
 
 // serveContent handles namespaces/NAMESPACE/RESOURCE[/NAME].
-func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group string, path []string) {
+func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, group string, path []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	namespace, resource := path[1], path[2]+"."+group
 	if !c.servesLocked(group, path[2]) {
-		answer(w, 404, status(404, api.ReasonNotFound, "the server could not find the requested resource"))
+		answer(w, 404, Status(404, api.ReasonNotFound, "the server could not find the requested resource"))
 		return
 	}
 	c.reapLocked(resource, namespace)
@@ -460,13 +460,13 @@ func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 			found = append(found, c.content[resource][namespace][name])
 		}
 	}
-	verbs := c.verbs[resource]
+	verbs := c.Verbs[resource]
 	switch {
 	case r.Method == http.MethodDelete && len(path) == 3 && verbs != nil && !slices.Contains(verbs, "deletecollection"):
-		answer(w, 405, status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
+		answer(w, 405, Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"))
 		return
 	case r.Method == http.MethodDelete && len(path) == 4 && len(found) == 0:
-		answer(w, 404, status(404, api.ReasonNotFound, "not found"))
+		answer(w, 404, Status(404, api.ReasonNotFound, "not found"))
 		return
 	case r.Method == http.MethodDelete:
 		for _, object := range found {
@@ -475,12 +475,12 @@ func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 				object.Metadata.DeletionTimestamp = &deleted
 			}
 		}
-		if body, ok := c.answers[resource]; ok && len(path) == 3 {
+		if body, ok := c.Answers[resource]; ok && len(path) == 3 {
 			c.reapLocked(resource, namespace)
 			fmt.Fprint(w, body)
 			return
 		}
-		if len(path) == 4 || slices.Contains(c.bareStatus, resource) {
+		if len(path) == 4 || slices.Contains(c.BareStatus, resource) {
 			c.reapLocked(resource, namespace)
 			answer(w, 200, api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Success"})
 			return
@@ -494,8 +494,8 @@ func (c *cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 	c.reapLocked(resource, namespace)
 }
 
-func (c *cluster) servesLocked(group, resource string) bool {
-	for groupVersion, resources := range c.types {
+func (c *Cluster) servesLocked(group, resource string) bool {
+	for groupVersion, resources := range c.Types {
 		gv, _ := api.ParseGroupVersion(groupVersion)
 		if gv.Group == group && slices.Contains(resources, resource) {
 			return true

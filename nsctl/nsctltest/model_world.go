@@ -1,4 +1,4 @@
-package nsctl_test
+package nsctltest
 
 import (
 	"context"
@@ -138,13 +138,13 @@ func (w *world) do(ctx context.Context, what string, execute func() error) error
 }
 
 var refusals = []error{
-	api.NewStatusError(*status(403, api.ReasonForbidden, "forbidden")), api.NewStatusError(*status(404, api.ReasonNotFound, "the server could not find the requested resource")),
-	api.NewStatusError(*status(405, api.ReasonMethodNotAllowed, "not allowed")), api.NewStatusError(*status(409, api.ReasonConflict, "conflict")),
-	api.NewStatusError(*status(429, api.ReasonTooManyRequests, "not so fast")), api.NewStatusError(*status(500, api.ReasonInternalError, "out of order")),
-	api.NewStatusError(*status(503, api.ReasonServiceUnavailable, "not now")), io.ErrUnexpectedEOF, errors.New("connection reset"),
+	api.NewStatusError(*Status(403, api.ReasonForbidden, "forbidden")), api.NewStatusError(*Status(404, api.ReasonNotFound, "the server could not find the requested resource")),
+	api.NewStatusError(*Status(405, api.ReasonMethodNotAllowed, "not allowed")), api.NewStatusError(*Status(409, api.ReasonConflict, "conflict")),
+	api.NewStatusError(*Status(429, api.ReasonTooManyRequests, "not so fast")), api.NewStatusError(*Status(500, api.ReasonInternalError, "out of order")),
+	api.NewStatusError(*Status(503, api.ReasonServiceUnavailable, "not now")), io.ErrUnexpectedEOF, errors.New("connection reset"),
 }
 
-var errNotFound = api.NewStatusError(*status(404, api.ReasonNotFound, "not found"))
+var errNotFound = api.NewStatusError(*Status(404, api.ReasonNotFound, "not found"))
 
 func (w *world) violatedLocked(format string, args ...any) {
 	w.violations = append(w.violations, fmt.Sprintf(format, args...))

@@ -1,4 +1,4 @@
-package nsctl_test
+package nsctltest
 
 import (
 	"context"
