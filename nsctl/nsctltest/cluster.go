@@ -9,12 +9,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"orrery/restclient/api"
 )
 
-// cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
+// Cluster is the server's half of a namespace deletion, small enough to read: namespaces with finalizers, content
 // of any type, aggregated discovery, and a hook that can refuse any request.
 type Cluster struct {
 	// types are the namespaced resources, by group version. Set before the first request, or with define.
@@ -81,6 +84,7 @@ func defaultTypes() map[string][]string {
 	}
 }
 
+// NewCluster returns a cluster with the types of a kube-apiserver and no namespaces.
 func NewCluster() *Cluster {
 	return &Cluster{
 		Types: defaultTypes(),
@@ -93,7 +97,7 @@ func NewCluster() *Cluster {
 	}
 }
 
-// addNamespace creates a namespace; terminating ones have been deleted just now.
+// AddNamespace creates a namespace; terminating ones have been deleted just now.
 func (c *Cluster) AddNamespace(name string, terminating bool, finalizers ...string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +115,7 @@ func (c *Cluster) AddNamespace(name string, terminating bool, finalizers ...stri
 	return ns
 }
 
-// terminate is what a user's DELETE does.
+// Terminate is what a user's DELETE does.
 func (c *Cluster) Terminate(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +126,7 @@ func (c *Cluster) Terminate(name string) {
 	c.storeLocked(&ns, api.WatchModified)
 }
 
-// update changes a namespace behind everybody's back.
+// Update changes a namespace as another client would.
 func (c *Cluster) Update(name string, change func(*api.Namespace)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,14 +148,14 @@ func (c *Cluster) storeLocked(ns *api.Namespace, eventType api.WatchEventType) {
 	c.changed = make(chan struct{})
 }
 
-// define adds a type while requests are being served.
+// Define adds a type while requests are being served.
 func (c *Cluster) Define(groupVersion, resource string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Types[groupVersion] = append(c.Types[groupVersion], resource)
 }
 
-// put adds content.
+// Put adds content.
 func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,10 +172,12 @@ func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.content[resource][namespace][name] = object
 }
 
+// WithFinalizers makes an object that its finalizers hold.
 func WithFinalizers(finalizers ...string) func(*item) {
 	return func(i *item) { i.Metadata.Finalizers = finalizers }
 }
 
+// RunningPod makes a pod that runs and takes that long to end.
 func RunningPod(graceSeconds int64) func(*item) {
 	return func(i *item) {
 		i.Spec.Grace = &graceSeconds
@@ -179,7 +185,7 @@ func RunningPod(graceSeconds int64) func(*item) {
 	}
 }
 
-// release takes the finalizers off an object, and the object away if it was being deleted.
+// Release takes the finalizers off an object, and the object away if it was being deleted.
 func (c *Cluster) Release(resource, namespace, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,7 +208,7 @@ func (c *Cluster) reapLocked(resource, namespace string) {
 	}
 }
 
-// left returns what is in the namespace, as "resource.group/name".
+// Left returns what is in the namespace, as "resource.group/name".
 func (c *Cluster) Left(namespace string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,14 +223,22 @@ func (c *Cluster) Left(namespace string) []string {
 	return names
 }
 
-// namespace returns a namespace as it is now, nil if it does not exist.
+// Namespace returns a namespace as it is now, nil if it does not exist.
 func (c *Cluster) Namespace(name string) *api.Namespace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.namespaces[name]
 }
 
-// log returns the requests so far, "VERB path", and forgets them.
+// Existing returns a namespace as it is now, and ends the test if it is gone.
+func (c *Cluster) Existing(t *testing.T, name string) *api.Namespace {
+	t.Helper()
+	namespace := c.Namespace(name)
+	require.NotNil(t, namespace, "namespace %s is gone, and must not be", name)
+	return namespace
+}
+
+// Log returns the requests so far, "VERB path", and forgets them.
 func (c *Cluster) Log() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,12 +247,14 @@ func (c *Cluster) Log() []string {
 	return log
 }
 
+// Refuse has intercept asked before each request; an answer that is not nil is sent in place of the server's.
 func (c *Cluster) Refuse(intercept func(r *http.Request) *api.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.intercept = intercept
 }
 
+// Status returns a failure as the server sends it.
 func Status(code int, reason api.StatusReason, message string) *api.Status {
 	return &api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: code, Reason: reason, Message: message}
 }
@@ -249,6 +265,7 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // a client that has gone does not want it
 }
 
+// ServeHTTP serves discovery, namespaces and content.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.requests = append(c.requests, r.Method+" "+r.URL.Path)

@@ -37,7 +37,7 @@ func (s suite) AVerifyingListThatIsNotFoundProvesNothing(t *testing.T) {
 					requireFailureOf(t, deleter.Delete(t.Context(), "ns"), resource)
 					require.NotNil(t, c.Namespace("ns"), "finalized although %s/held is still there", resource)
 					assert.Equal(t, []string{resource + "./held"}, c.Left("ns"))
-					assert.Equal(t, api.ConditionTrue, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Status)
+					assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 
 					c.Refuse(nil)
 					c.Release(resource+".", "ns", "held")
@@ -127,7 +127,7 @@ func (s suite) ADiscoveryWithAnUnreadableGroupForgivesNoNotFound(t *testing.T) {
 		c.Refuse(nil)
 		require.Error(t, deleter.Delete(t.Context(), "ns"))
 		require.NotNil(t, c.Namespace("ns"), "finalized although a group version could not be read")
-		parsing := ConditionOf(c.Namespace("ns"), api.NamespaceDeletionGVParsingFailure)
+		parsing := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionGVParsingFailure)
 		assert.Equal(t, "GroupVersionParsingFailed", parsing.Reason)
 		assert.Equal(t, api.ConditionTrue, parsing.Status)
 	})

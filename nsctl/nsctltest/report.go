@@ -80,7 +80,7 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 				c.Update("ns", hold)
 				require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 				assert.Equal(t, []string{putStatus, putFinalize}, writes(c.Log()))
-				assert.Len(t, c.Namespace("ns").Status.Conditions, 5)
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5)
 			})
 			synctest.Test(t, func(t *testing.T) {
 				c := NewCluster()
@@ -99,7 +99,7 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 					want = []string{putFinalize, putFinalize, putStatus}
 				}
 				assert.Equal(t, want, writes(c.Log()))
-				assert.Len(t, c.Namespace("ns").Status.Conditions, 5)
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5)
 			})
 		})
 	}
@@ -117,6 +117,6 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
 		})
 		require.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
 		assert.ElementsMatch(t, []string{putFinalize, putStatus}, writes(c.Log()))
-		assert.Equal(t, api.ConditionFalse, ConditionOf(c.Namespace("ns"), api.NamespaceContentRemaining).Status)
+		assert.Equal(t, api.ConditionFalse, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
 	})
 }

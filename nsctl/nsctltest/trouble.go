@@ -66,7 +66,7 @@ func (s suite) WhatIsLeftIsCountedOverAllPages(t *testing.T) {
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
 		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
-			ConditionOf(c.Namespace("ns"), api.NamespaceContentRemaining).Message)
+			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
 	})
 }
 
@@ -85,7 +85,7 @@ func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T) {
 		assert.True(t, api.IsExpired(err), "%v", err)
 		assert.Less(t, server.asked.Load(), int32(10))
 		require.NotNil(t, c.Namespace("ns"))
-		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Status)
+		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 	})
 }
 
@@ -97,15 +97,15 @@ func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
 		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
 		mine := api.NamespaceCondition{Type: "example.com/Mine", Status: api.ConditionTrue, Reason: "Because"}
 		c.Refuse(func(r *http.Request) *api.Status {
-			if strings.HasSuffix(r.URL.Path, "/status") && len(c.Namespace("ns").Status.Conditions) == 0 {
+			if strings.HasSuffix(r.URL.Path, "/status") && len(c.Existing(t, "ns").Status.Conditions) == 0 {
 				c.Update("ns", func(ns *api.Namespace) { ns.Status.Conditions = []api.NamespaceCondition{mine} })
 			}
 			return nil
 		})
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining)
-		assert.Equal(t, mine, ConditionOf(c.Namespace("ns"), mine.Type))
-		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Namespace("ns"), api.NamespaceContentRemaining).Status)
+		assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type))
+		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
 	})
 }
 
@@ -124,8 +124,8 @@ func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T) {
 		})
 		var changed *nsctl.UIDChangedError
 		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &changed)
-		assert.Empty(t, c.Namespace("ns").Status.Conditions)
-		assert.Equal(t, []string{"kubernetes"}, c.Namespace("ns").Spec.Finalizers)
+		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
+		assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
 	})
 }
 
@@ -158,7 +158,7 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 					assert.Equal(t, "secrets", resource.Resource.Resource)
 					require.NotNil(t, c.Namespace("ns"))
 					assert.Equal(t, []string{"secrets./s"}, c.Left("ns"))
-					assert.Contains(t, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
+					assert.Contains(t, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
 
 					c.Refuse(nil)
 					c.Release("secrets.", "ns", "s")
@@ -253,7 +253,7 @@ func (s suite) AFinalizingWhoseAnswerIsLostHarmsNoNewNamespace(t *testing.T) {
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log())
 		assert.Equal(t, []string{"configmaps./precious"}, c.Left("ns"))
-		assert.Nil(t, c.Namespace("ns").DeletionTimestamp)
+		assert.Nil(t, c.Existing(t, "ns").DeletionTimestamp)
 	})
 }
 
