@@ -277,6 +277,83 @@ func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
 	})
 }
 
+// A hook may ask the controller: none is called under its lock. (One that did would block for ever, so the lock is tried.)
+func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", false, "kubernetes")
+		var r *nsctltest.Running
+		var mu sync.Mutex
+		called := map[string]bool{}
+		look := func(hook string) {
+			assert.True(t, r.LockIsFree(), "the hook %s is called under the controller's lock", hook)
+			mu.Lock()
+			defer mu.Unlock()
+			called[hook] = true
+		}
+		trace := &nsctl.Trace{
+			Enqueued:    func(*api.Namespace, time.Duration) { look("Enqueued") },
+			PassContext: func(ctx context.Context, _ string) context.Context { look("PassContext"); return ctx },
+			PassStarted: func(string) { look("PassStarted") },
+			PhaseDone:   func(_ string, phase nsctl.Phase, _ time.Duration) { look("PhaseDone " + string(phase)) },
+			PassStuck:   func(string, time.Duration, int) { look("PassStuck") },
+			PassDone:    func(string, time.Duration, int, error) { look("PassDone") },
+			Gone:        func(string, time.Duration) { look("Gone") },
+		}
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/pods") {
+				time.Sleep(90 * time.Second)
+			}
+			return nil
+		})
+		r = nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
+		time.Sleep(time.Second)
+		c.Terminate("ns")
+		time.Sleep(5 * time.Minute)
+		r.Stop()
+		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone grace", "PassStuck", "PassDone", "Gone"} {
+			assert.True(t, called[hook], hook)
+		}
+	})
+}
+
+// Configuration that is left out is kube-controller-manager's.
+func TestControllerDefaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		for i := range 12 {
+			c.AddNamespace(fmt.Sprint("ns-", i), true, "kubernetes")
+		}
+		blocked := true
+		var looks []time.Duration
+		began := time.Now()
+		c.Refuse(func(r *http.Request) *api.Status {
+			if blocked && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
+				time.Sleep(time.Minute) // longer than the drain timeout
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{Enqueued: func(ns *api.Namespace, _ time.Duration) {
+				if ns.Name == "held" {
+					looks = append(looks, time.Since(began))
+				}
+			}}
+		})
+		time.Sleep(6 * time.Second)
+		assert.Len(t, r.Snapshot().Active, 10, "workers")
+		blocked = false
+		time.Sleep(2 * time.Minute)
+		c.AddNamespace("held", true, "kubernetes", "example.com/other")
+		time.Sleep(time.Minute)
+		seen := len(looks)
+		require.Positive(t, seen)
+		time.Sleep(11 * time.Minute)
+		assert.Len(t, looks, seen+2, "it is looked at again every 5 minutes without an event")
+		r.Stop()
+	})
+}
+
 func TestControllerNeedsALiveInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := nsctltest.NewClient(t, nsctltest.NewCluster())

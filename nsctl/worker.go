@@ -82,14 +82,14 @@ func (c *Controller) tooEarly(name string) bool {
 	return left > 0
 }
 
-// guardedPass is syncNamespace with a time limit, in which a panic is a failure. A timer reports passes that take long.
+// guardedPass is syncNamespace with a time limit, in which a panic is a failure. A goroutine reports passes that take long.
 func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
 	if c.passTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.passTimeout, ErrPassTimeout)
 		defer cancel()
 	}
-	defer c.watchPass(name).end()
+	defer c.watchPass(name)()
 	if panicked := c.caughtPass(ctx, name, &err); panicked != nil {
 		err = panicked
 	}
@@ -125,48 +125,32 @@ func (c *Controller) syncNamespace(ctx context.Context, name string) error {
 // StuckAfter is how long a pass may take before [Trace].PassStuck is called.
 const StuckAfter = time.Minute
 
-// passWatch calls PassStuck when a pass takes long, and again each time that has doubled. A nil one does nothing.
-type passWatch struct {
-	stuck func(running time.Duration)
-
-	mu    sync.Mutex // held while calling stuck, so that no call comes after end
-	timer *time.Timer
-	mark  time.Duration // how long the pass has been under way when the timer fires
-	over  bool
-}
-
-// watchPass begins to watch a pass that begins now. The caller must call end.
-func (c *Controller) watchPass(name string) *passWatch {
+// watchPass calls PassStuck when a pass that begins now takes long, and again each time that has doubled. It returns a
+// function that ends that, and blocks until no call is in progress any more.
+func (c *Controller) watchPass(name string) (end func()) {
 	if c.trace.PassStuck == nil {
-		return nil
+		return func() {}
 	}
-	w := &passWatch{mark: StuckAfter, stuck: func(running time.Duration) { c.trace.PassStuck(name, running, c.queue.Len()) }}
-	w.mu.Lock() // the timer must be set before it fires
-	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(w.mark, w.look)
-	return w
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		began := time.Now()
+		for mark := StuckAfter; ; mark *= 2 {
+			select {
+			case <-over:
+				return
+			case <-time.After(mark - time.Since(began)):
+				c.passStuck(name, mark)
+			}
+		}
+	})
+	return func() {
+		close(over)
+		watching.Wait()
+	}
 }
 
-func (w *passWatch) look() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.over {
-		return
-	}
-	running := w.mark
-	w.timer.Reset(running) // as long again: then it has doubled
-	w.mark *= 2
+func (c *Controller) passStuck(name string, running time.Duration) {
 	defer wait.HandleCrash() // a fault of the hook would otherwise end the process
-	w.stuck(running)
-}
-
-// end returns when no call is in progress any more.
-func (w *passWatch) end() {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
-	w.timer.Stop()
+	c.trace.PassStuck(name, running, c.queue.Len())
 }

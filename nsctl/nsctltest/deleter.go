@@ -164,6 +164,23 @@ func (s suite) NamespacesThatAreNotBeingDeletedAreLeftAlone(t *testing.T) {
 	})
 }
 
+// The name is that of a namespace whose deletion was seen; what has it now is another one, whose grace period has not ended.
+func (s suite) ANamespaceThatWasRecreatedIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		ns := c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		seen := nsctl.ObservedDeletion{UID: "uid of the one before", DeletedAt: ns.DeletionTimestamp.Time, Settled: time.Now()}
+		require.NoError(t, s.newDeleter(t, c).Deleter.Delete(t.Context(), "ns", seen))
+		assert.Equal(t, []string{"configmaps./a"}, c.Left("ns"), "content of a namespace that has not settled was deleted")
+		assert.NotNil(t, c.Namespace("ns"))
+
+		seen.UID = ns.UID
+		require.NoError(t, s.newDeleter(t, c).Deleter.Delete(t.Context(), "ns", seen))
+		assert.Nil(t, c.Namespace("ns"), "this is the one that was seen")
+	})
+}
+
 func (s suite) PhaseIsSetForServersThatDoNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()

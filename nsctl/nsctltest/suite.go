@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -134,12 +135,15 @@ type Running struct {
 	Stop func() // ends the controller, then the informer, and waits for both
 }
 
+// resyncCheck is how often the informer looks whether a handler is due for a resync.
+const resyncCheck = time.Minute
+
 // StartController runs a controller as cmd/orrery does: the informer outlives it.
 func StartController(t *testing.T, c *Cluster, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) *Running {
 	t.Helper()
 	client := NewClient(t, c)
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
+	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: resyncCheck})
 	config := nsctl.Config{Informer: shared}
 	deleterConfig := nsctl.DeleterConfig{
 		Namespaces: namespaces,
