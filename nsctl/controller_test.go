@@ -302,7 +302,7 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 		}
 		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/pods") {
-				time.Sleep(90 * time.Second)
+				time.Sleep(70 * time.Second) // past StuckAfter
 			}
 			return nil
 		})

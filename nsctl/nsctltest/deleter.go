@@ -93,8 +93,8 @@ func (s suite) AnswerThatIsNoListGetsTheVerifyingList(t *testing.T) {
 	}
 }
 
-// A kube-apiserver that has just been started lists its built-in types as if there were no others. Whoever believes it
-// finalizes the namespace, and its custom objects stay behind in a namespace that is gone.
+// A kube-apiserver that has just been started lists its built-in types as if there were no others. A deleter that
+// believes it finalizes the namespace, and custom objects stay behind.
 func (s suite) ServerThatIsStartingIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -593,7 +593,7 @@ func (s suite) CollectionDeleteThatIsRefusedFallsBackToOneByOne(t *testing.T) {
 			}
 			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/vanishing") {
 				c.mu.Lock()
-				delete(c.content["services."]["ns"], "vanishing") // somebody else was faster
+				delete(c.content["services."]["ns"], "vanishing") // another client was faster
 				c.mu.Unlock()
 			}
 			return nil
@@ -764,7 +764,8 @@ func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T) {
 			}
 			return nil
 		})
-		err := s.newDeleter(t, c).Delete(ctx, "ns")
+		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("a pass that was cut short tried to write its findings") }}
+		err := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(ctx, "ns")
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
 	})

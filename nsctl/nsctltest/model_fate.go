@@ -17,7 +17,7 @@ type fate struct {
 	random *rand.Rand
 }
 
-// foreignToken is held by somebody else.
+// foreignToken is that of another party.
 const foreignToken = "example.com/other"
 
 var events = []struct {
@@ -174,7 +174,7 @@ func (f *fate) releaseObject() {
 	}
 }
 
-// touchNamespace makes the next write of somebody else a conflict.
+// touchNamespace makes the next write of another client a conflict.
 func (f *fate) touchNamespace() {
 	if ns := f.pick(func(*api.Namespace) bool { return true }); ns != nil {
 		touched := *ns
@@ -189,7 +189,7 @@ func (f *fate) releaseNamespace() {
 	}
 }
 
-// releaseLocked takes away the token of somebody else.
+// releaseLocked takes away the token of the other party.
 func (f *fate) releaseLocked(ns *api.Namespace) {
 	if !slices.Contains(ns.Spec.Finalizers, foreignToken) {
 		return

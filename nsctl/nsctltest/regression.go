@@ -30,7 +30,7 @@ func (s suite) ATypeThatAppearsWithinTheGracePeriodIsSeen(t *testing.T) {
 	})
 }
 
-// Whoever calls Delete has waited until nothing can be created in the namespace, and nothing else says when that was. What was
+// The caller of Delete has waited until nothing can be created in the namespace, and may not know since when. What was
 // discovered for another namespace before may know too little.
 func (s suite) DeleteTrustsNoDiscoveryFromBeforeItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

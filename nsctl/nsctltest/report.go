@@ -45,7 +45,7 @@ func (s suite) NoReportAboutANamespaceThatGoes(t *testing.T) {
 	})
 }
 
-// Whoever watches a namespace to its end must not be left with the news that content remains.
+// The last state that a client watches must not say that content remains.
 func (s suite) TroubleThatWasReportedIsTakenBackBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()

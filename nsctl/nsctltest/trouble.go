@@ -89,7 +89,7 @@ func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T) {
 	})
 }
 
-// A status that somebody else has written meanwhile is written on the new state, and what they wrote stays.
+// A report that meets a conflict is written on the new state, and conditions of others stay.
 func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -229,7 +229,7 @@ func (s suite) RetryAfter(t *testing.T) {
 	}
 }
 
-// The answer to the finalizing gets lost, and somebody creates the namespace anew before the next pass: nobody touches that.
+// The answer to finalizing gets lost, and the namespace is re-created before the next pass: the new one is left alone.
 func (s suite) AFinalizingWhoseAnswerIsLostHarmsNoNewNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
