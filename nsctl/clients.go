@@ -1,13 +1,83 @@
 package nsctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
+
+// Deleter makes passes over namespaces in deletion; the articles call it NamespacedResourcesDeleterInterface.
+// [NewDeleter] returns the textbook form; package nsctl/fast has the form that asks the server half as often.
+//
+// Any number of goroutines may call Delete at a time, each for another namespace.
+type Deleter interface {
+	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is left, removes this
+	// controller's token so that the server can remove the namespace. A namespace that does not exist or is not in
+	// deletion is left alone. The caller has waited until every API server refuses new content in the namespace.
+	//
+	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass succeeded and another
+	// one is needed later; any other error, that the pass failed.
+	Delete(ctx context.Context, nsName string, seen ObservedDeletion) error
+}
+
+// ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read. The zero value
+// says that it knows nothing.
+type ObservedDeletion struct {
+	// UID is that of the namespace that was seen in deletion. The pass leaves a later namespace of that name alone: its
+	// grace period begins when it is seen itself.
+	UID string
+	// DeletedAt is its deletion timestamp, by the server's clock.
+	DeletedAt time.Time
+	// Settled is the end of the grace period by our own clock: since then nothing can be created in the namespace.
+	Settled time.Time
+}
+
+// IsOfAnother reports whether the namespace was re-created after the deletion was seen.
+func (o ObservedDeletion) IsOfAnother(namespace *api.Namespace) bool {
+	return o.UID != "" && o.UID != namespace.UID
+}
+
+// DeleterConfig is what a deleter of any form needs. The first three fields are required.
+type DeleterConfig struct {
+	Namespaces NamespaceClient
+	Content    ContentClient
+	Discovery  Discovery
+
+	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
+	// Default "kubernetes". Tokens of others are never touched.
+	FinalizerToken string
+	// Concurrency is how many types of one namespace the fast form deletes at a time. Default 32: all that a
+	// kube-apiserver has by itself.
+	Concurrency int
+	// DryRun makes the deleter read and decide, and write nothing.
+	DryRun bool
+	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10 ms on. The original
+	// repeats at once and without end, which turns two writers that disagree into a busy loop.
+	ConflictBackoff wait.Backoff
+	// Trace gets what happens. Default: none.
+	Trace *Trace
+}
+
+const defaultTypeConcurrency = 32
+
+// WithDefaults returns the configuration with every field set, and a trace whose hooks may be called without a
+// check, except PhaseDone and PassStuck.
+func (c DeleterConfig) WithDefaults() DeleterConfig {
+	c.FinalizerToken = cmp.Or(c.FinalizerToken, api.FinalizerKubernetes)
+	if c.Concurrency <= 0 {
+		c.Concurrency = defaultTypeConcurrency
+	}
+	if c.ConflictBackoff.Steps <= 0 {
+		c.ConflictBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: time.Second}
+	}
+	c.Trace = c.Trace.complete()
+	return c
+}
 
 // NamespaceClient is what the deleter does to namespaces themselves.
 // *restclient.Resource[*api.Namespace] satisfies it.
@@ -18,22 +88,22 @@ type NamespaceClient interface {
 	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
 }
 
-// ContentClient reads and deletes the content of one namespace, by resource. Only heads of objects are asked
-// for: deleting needs names, and reporting needs finalizers.
+// ContentClient reads and deletes the content of one namespace, by resource. It asks for the heads of objects only:
+// deleting needs names, and reporting needs finalizers.
 type ContentClient interface {
-	// DeleteCollection deletes everything in the collection. listed tells whether the server answered with all that
+	// DeleteCollection deletes everything in the collection. listed reports whether the server answered with all that
 	// it found by a consistent read; found is that. A nil error says that the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
 	// Holders returns the names of the namespaces that hold something of the type, by one consistent read of bounded
-	// size. It is complete if that read was.
+	// size. complete reports whether the read covered the whole list. Only the fast form asks.
 	Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error)
 	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error
-	// ListPods lists pods with as much of them as decides how long they take to end.
+	// ListPods lists pods with their specification and status, which decide how long they take to end.
 	ListPods(ctx context.Context, namespace string) ([]*api.Pod, error)
 }
 
-// Discovery tells which namespaced resources there are. *discovery.Cached satisfies it; its client must have
+// Discovery returns which namespaced resources there are. *discovery.Cached satisfies it; its client must have
 // OnlyWhenReady set, or a server that is starting seems to have no custom resources, and their objects are left behind.
 type Discovery interface {
 	// PreferredNamespacedResources returns the resources of each group in its preferred version, as they were at
@@ -53,7 +123,7 @@ func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionR
 	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
 	found, listed, err := restclient.Metadata(c.client, gvr, namespace).DeleteCollection(ctx, opts, api.ListOptions{})
 	if _, unreadable := errors.AsType[*restclient.DecodeError](err); unreadable {
-		return nil, false, nil // the server has accepted it; what it says of it is of no use, as that of a Status
+		return nil, false, nil // the server has accepted the request; its answer is as useless as a Status
 	}
 	if err != nil || !listed || found.Continue != "" {
 		return nil, false, err
@@ -77,7 +147,7 @@ func (c restContent) Holders(ctx context.Context, gvr api.GroupVersionResource) 
 	for _, item := range page.Items {
 		namespaces[item.Namespace] = true
 	}
-	// Objects without a namespace are none of those that were asked for: whatever this list is, it proves nothing.
+	// Objects without a namespace were not asked for: such a list proves nothing.
 	return namespaces, page.Continue == "" && !namespaces[""], nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// conditionTexts are what one condition says in each of its two states. They are the original's, letter by
-// letter: dashboards and scripts match on them.
+// conditionTexts are the reasons and messages of one condition. They are the original's to the letter: dashboards and
+// scripts match on them.
 type conditionTexts struct {
 	conditionType api.NamespaceConditionType
 	reasonTrue    string
@@ -28,68 +28,94 @@ var conditionTable = []conditionTexts{
 	{api.NamespaceFinalizersRemaining, "SomeFinalizersRemain", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// findings is what one pass over a namespace has learnt, and the source of its conditions.
-// The zero value is a pass that found nothing wrong and nothing left.
-type findings struct {
+// ConditionUpdater collects what a pass over a namespace finds, and writes it into the namespace's conditions. The zero
+// value is a pass that found nothing wrong and nothing left.
+type ConditionUpdater struct {
 	discoveryErr error
 	parseErr     error
 	contentErrs  []error
-	// remaining counts what is left, by resource ("pods.", "deployments.apps").
-	remaining map[string]int
-	// finalizers counts the items that hold each finalizer.
-	finalizers map[string]int
+	remaining    map[string]int // items left, by resource ("pods.", "deployments.apps")
+	finalizers   map[string]int // items that have each finalizer
 }
 
-// add records what one resource type had left.
-func (f *findings) add(gvr api.GroupVersionResource, left remains, err error) {
+// ProcessDiscoverResourcesErr records that some or all groups could not be discovered.
+func (u *ConditionUpdater) ProcessDiscoverResourcesErr(err error) { u.discoveryErr = err }
+
+// ProcessGroupVersionErr records that a group version could not be parsed.
+func (u *ConditionUpdater) ProcessGroupVersionErr(err error) { u.parseErr = err }
+
+// ProcessContent records what is left of one resource type, and why deleting it failed.
+func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Remains, err error) {
 	if err != nil {
-		f.contentErrs = append(f.contentErrs, err)
+		u.contentErrs = append(u.contentErrs, err)
 	}
-	if left.items > 0 {
-		if f.remaining == nil {
-			f.remaining = map[string]int{}
-		}
-		f.remaining[gvr.GroupResource()] += left.items
+	if u.remaining == nil {
+		u.remaining, u.finalizers = map[string]int{}, map[string]int{}
 	}
-	for finalizer, count := range left.finalizers {
-		if f.finalizers == nil {
-			f.finalizers = map[string]int{}
-		}
-		f.finalizers[finalizer] += count
+	if left.Items > 0 {
+		u.remaining[gvr.GroupResource()] += left.Items
+	}
+	for finalizer, count := range left.Finalizers {
+		u.finalizers[finalizer] += count
 	}
 }
 
-// trueMessages maps each condition that holds to its message.
-func (f *findings) trueMessages() map[api.NamespaceConditionType]string {
+// DiscoveryFailed reports whether types may be missing.
+func (u *ConditionUpdater) DiscoveryFailed() bool { return u.discoveryErr != nil }
+
+// Err returns everything that went wrong as a *[ContentError], or nil.
+func (u *ConditionUpdater) Err() error {
+	all := slices.DeleteFunc(append([]error{u.discoveryErr, u.parseErr}, u.contentErrs...), func(err error) bool { return err == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	return &ContentError{Errors: all}
+}
+
+// Update returns the namespace with the conditions that the findings call for, and whether they differ from those that
+// it has. All five are always there. A condition's transition time changes with its status only. Conditions of other
+// types stay. The namespace itself is not changed.
+func (u *ConditionUpdater) Update(namespace *api.Namespace) (updated *api.Namespace, changed bool) {
+	conditions, changed := u.apply(namespace.Status.Conditions, time.Now())
+	if !changed {
+		return namespace, false
+	}
+	reported := *namespace
+	reported.Status.Conditions = conditions
+	return &reported, true
+}
+
+// trueMessages returns the message of each condition that is true.
+func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string {
 	messages := map[api.NamespaceConditionType]string{}
-	if f.discoveryErr != nil {
-		messages[api.NamespaceDeletionDiscoveryFailure] = discoveryMessage(f.discoveryErr)
+	if u.discoveryErr != nil {
+		messages[api.NamespaceDeletionDiscoveryFailure] = discoveryMessage(u.discoveryErr)
 	}
-	if f.parseErr != nil {
-		messages[api.NamespaceDeletionGVParsingFailure] = f.parseErr.Error()
+	if u.parseErr != nil {
+		messages[api.NamespaceDeletionGVParsingFailure] = u.parseErr.Error()
 	}
-	if len(f.contentErrs) > 0 {
-		texts := make([]string, len(f.contentErrs))
-		for i, err := range f.contentErrs {
+	if len(u.contentErrs) > 0 {
+		texts := make([]string, len(u.contentErrs))
+		for i, err := range u.contentErrs {
 			texts[i] = conditionText(err)
 		}
 		slices.Sort(texts)
 		messages[api.NamespaceDeletionContentFailure] = fmt.Sprintf(
 			"Failed to delete all resource types, %d remaining: %s", len(texts), strings.Join(texts, ", "))
 	}
-	if len(f.remaining) > 0 {
+	if len(u.remaining) > 0 {
 		messages[api.NamespaceContentRemaining] = "Some resources are remaining: " +
-			countList(f.remaining, "%s has %d resource instances")
+			countList(u.remaining, "%s has %d resource instances")
 	}
-	if len(f.finalizers) > 0 {
+	if len(u.finalizers) > 0 {
 		messages[api.NamespaceFinalizersRemaining] = "Some content in the namespace has finalizers remaining: " +
-			countList(f.finalizers, "%s in %d resource instances")
+			countList(u.finalizers, "%s in %d resource instances")
 	}
 	return messages
 }
 
-// reportsTrouble tells whether any of the conditions that this controller writes holds.
-func reportsTrouble(conditions []api.NamespaceCondition) bool {
+// ReportsTrouble reports whether any of the five conditions is not false.
+func ReportsTrouble(conditions []api.NamespaceCondition) bool {
 	return slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
 		ours := slices.ContainsFunc(conditionTable, func(texts conditionTexts) bool { return texts.conditionType == c.Type })
 		return ours && c.Status != api.ConditionFalse
@@ -104,11 +130,9 @@ func countList(counts map[string]int, format string) string {
 	return strings.Join(parts, ", ")
 }
 
-// applyConditions returns the conditions that the findings call for, starting from those that the namespace has,
-// and whether anything changed. All five are always there. A condition's transition time moves with its status
-// only. Conditions of other types are left as they are. current is not changed.
-func applyConditions(current []api.NamespaceCondition, f *findings, now time.Time) ([]api.NamespaceCondition, bool) {
-	holds := f.trueMessages()
+// apply returns the five conditions, and those of other types, and whether anything changed. current stays as it is.
+func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time) ([]api.NamespaceCondition, bool) {
+	holds := u.trueMessages()
 	conditions := slices.Clone(current)
 	changed := false
 	for _, texts := range conditionTable {

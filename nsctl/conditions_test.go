@@ -30,31 +30,31 @@ func allFalse(since time.Time) []api.NamespaceCondition {
 }
 
 func TestConditionsOfAnEmptyNamespace(t *testing.T) {
-	conditions, changed := applyConditions(nil, &findings{}, now)
+	conditions, changed := (&ConditionUpdater{}).apply(nil, now)
 	assert.True(t, changed)
 	assert.Equal(t, allFalse(now), conditions)
 }
 
 func TestConditionsThatSayNothingNewAreNotAChange(t *testing.T) {
-	conditions, changed := applyConditions(allFalse(before), &findings{}, now)
+	conditions, changed := (&ConditionUpdater{}).apply(allFalse(before), now)
 	assert.False(t, changed)
 	assert.Equal(t, allFalse(before), conditions)
 }
 
 func TestConditionsSayWhatWasFound(t *testing.T) {
 	deployments := api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	found := &findings{
+	found := &ConditionUpdater{
 		discoveryErr: &discovery.ErrGroupDiscoveryFailed{Groups: map[api.GroupVersion]error{
 			{Group: "metrics.example", Version: "v1"}: errors.New("no answer"),
 		}},
 		parseErr: errors.New("unable to parse"),
 	}
-	found.add(deployments, remains{}, errors.New("second problem"))
-	found.add(deployments, remains{items: 1, finalizers: map[string]int{"b.example/x": 1}}, nil)
-	found.add(api.PodsResource, remains{items: 2, finalizers: map[string]int{"a.example/y": 2, "b.example/x": 1}},
+	found.ProcessContent(deployments, Remains{}, errors.New("second problem"))
+	found.ProcessContent(deployments, Remains{Items: 1, Finalizers: map[string]int{"b.example/x": 1}}, nil)
+	found.ProcessContent(api.PodsResource, Remains{Items: 2, Finalizers: map[string]int{"a.example/y": 2, "b.example/x": 1}},
 		&ResourceError{Doing: "listing", Resource: api.PodsResource, Err: errors.New("first problem")})
 
-	conditions, changed := applyConditions(allFalse(before), found, now)
+	conditions, changed := found.apply(allFalse(before), now)
 	require.True(t, changed)
 	at := api.NewTime(now)
 	assert.Equal(t, []api.NamespaceCondition{
@@ -72,21 +72,21 @@ func TestConditionsSayWhatWasFound(t *testing.T) {
 }
 
 func TestConditionsMoveTheirTransitionTimeWithTheStatusOnly(t *testing.T) {
-	remaining := func(items int) *findings {
-		f := &findings{}
-		f.add(api.PodsResource, remains{items: items}, nil)
+	remaining := func(items int) *ConditionUpdater {
+		f := &ConditionUpdater{}
+		f.ProcessContent(api.PodsResource, Remains{Items: items}, nil)
 		return f
 	}
-	first, changed := applyConditions(allFalse(before), remaining(3), before.Add(time.Minute))
+	first, changed := remaining(3).apply(allFalse(before), before.Add(time.Minute))
 	require.True(t, changed)
-	second, changed := applyConditions(first, remaining(2), now)
+	second, changed := remaining(2).apply(first, now)
 	require.True(t, changed, "the message has changed")
 
 	at := indexOf(second, api.NamespaceContentRemaining)
 	assert.Equal(t, "Some resources are remaining: pods. has 2 resource instances", second[at].Message)
 	assert.Equal(t, api.NewTime(before.Add(time.Minute)), second[at].LastTransitionTime)
 
-	third, changed := applyConditions(second, &findings{}, now)
+	third, changed := (&ConditionUpdater{}).apply(second, now)
 	require.True(t, changed)
 	assert.Equal(t, api.ConditionFalse, third[at].Status)
 	assert.Equal(t, api.NewTime(now), third[at].LastTransitionTime)
@@ -97,7 +97,7 @@ func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
 	start := append([]api.NamespaceCondition{others}, allFalse(before)[2:]...)
 	given := append([]api.NamespaceCondition(nil), start...)
 
-	conditions, changed := applyConditions(start, &findings{}, now)
+	conditions, changed := (&ConditionUpdater{}).apply(start, now)
 	require.True(t, changed)
 	assert.Equal(t, others, conditions[0])
 	assert.Len(t, conditions, 6)

@@ -2,7 +2,6 @@ package nsctl
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -17,56 +16,52 @@ type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
 	queue       *queue.RateLimitingQueue[string]
-	deleter     *Deleter
+	deleter     Deleter
 	gracePeriod time.Duration
 	workers     int
 	drain       time.Duration
 	passTimeout time.Duration // 0 is none
 	trace       *Trace
 
-	// mu guards what follows.
-	mu sync.Mutex
-	// active are the namespaces that a worker has in hand, with the moment at which its pass began.
-	active map[string]time.Time
-	// deletions are the namespaces that were seen in deletion and are not gone, by UID.
-	deletions map[string]*deletion
-	// working: Run was called.
-	working bool
+	mu        sync.Mutex
+	active    map[string]time.Time // when the pass of a namespace that a worker processes began
+	deletions map[string]*deletion // namespaces that were seen in deletion and are not gone, by UID
+	working   bool                 // Run was called
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
 type Config struct {
 	// Informer delivers the namespaces. Its owner runs it; the controller adds a handler and reads its store. It should
-	// have a resync period of its own: without one no handler is reminded of anything.
+	// have a resync period of its own: without one handlers get no resyncs.
 	Informer *informer.SharedIndexInformer[*api.Namespace]
 	// Deleter makes the passes.
-	Deleter *Deleter
+	Deleter Deleter
 
 	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
 	// --concurrent-namespace-syncs.
 	Workers int
-	// ResyncPeriod is how often every namespace is looked at again without a reason, in case an event was missed.
+	// ResyncPeriod is how often every namespace is looked at again without an event, in case one was missed.
 	// Default 5 minutes, kube-controller-manager's --namespace-sync-period.
 	ResyncPeriod time.Duration
 	// GracePeriod is how long a namespace is left alone after the event that says that it is being deleted.
-	// In a cluster with several API servers some do not know yet that it is, and still let objects be created.
+	// In a cluster with several API servers some do not know of it yet, and still let objects be created.
 	// Default 5 seconds; negative is none.
 	GracePeriod time.Duration
 	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
 	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take. A server that takes a request and never answers would otherwise have the
-	// worker for ever, and a few such namespaces all workers. The pass fails with [ErrPassTimeout] and is repeated like
-	// any other; what it has deleted stays deleted. Default 10 minutes; negative is none.
+	// PassTimeout is how long a pass may take. A server that accepts requests and never answers would otherwise occupy
+	// the worker for ever, and a few such namespaces all workers. The pass fails with [ErrPassTimeout] and is repeated;
+	// what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
-	// RateLimiter says when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
-	// failure up to 60 s, for each namespace on its own. The original adds a bucket of 10 per second for all of
-	// them, which makes the thousandth failing namespace wait for 90 seconds.
+	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
+	// failure up to 60 s, for each namespace on its own. The original adds one bucket of 10 per second for all,
+	// which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
-	// QueueTrace is told what the queue does. Default: nobody.
+	// QueueTrace gets what the queue does. Default: none.
 	QueueTrace *queue.Trace[string]
 	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
 	QueueMetrics queue.MetricsProvider
-	// Trace is told what happens. Default: nobody.
+	// Trace gets what happens. Default: none.
 	Trace *Trace
 }
 
@@ -83,7 +78,7 @@ const (
 	lastRetry           = time.Minute
 )
 
-// EffectiveGracePeriod is the grace period that a configuration value stands for: 0 is the default, a negative
+// EffectiveGracePeriod returns the grace period that a configuration value stands for: 0 is the default, a negative
 // one none.
 func EffectiveGracePeriod(configured time.Duration) time.Duration {
 	switch {
@@ -111,7 +106,7 @@ func NewController(config Config) (*Controller, error) {
 		workers:     orDefault(config.Workers, defaultWorkers),
 		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
 		passTimeout: effectivePassTimeout(config.PassTimeout),
-		trace:       config.Trace,
+		trace:       config.Trace.complete(),
 		active:      map[string]time.Time{},
 		deletions:   map[string]*deletion{},
 	}
@@ -126,7 +121,7 @@ func NewController(config Config) (*Controller, error) {
 	return c, nil
 }
 
-// handlerBacklog bounds what waits for the handler, should a hook hold it up: what counts is the newest state.
+// handlerBacklog bounds what waits for the handler if a hook blocks it: only the newest state matters.
 const handlerBacklog = 4096
 
 func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
@@ -173,21 +168,21 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	if namespace.DeletionTimestamp == nil {
 		return
 	}
-	c.trace.enqueued(namespace, after)
-	if c.note(namespace) {
+	c.trace.Enqueued(namespace, after)
+	if c.observe(namespace) {
 		c.queue.AddAfter(namespace.Name, after)
 	}
 }
 
-// Run works until the context ends, then finishes what is queued and in hand, for at most the drain timeout, and
+// Run works until the context ends, then finishes what is queued and in progress, for at most the drain timeout, and
 // returns. The informer must be running; Run waits for its store to be filled first. Run may be called once.
 //
-// The informer may run long before: a controller that stands by for another one keeps its store and knows when it saw
-// which namespace, and begins with all that is in deletion then.
+// The informer may run long before Run: a standby keeps its store and remembers when it saw which deletion, and Run
+// begins with all namespaces that are in deletion then.
 func (c *Controller) Run(ctx context.Context) { c.RunWithin(ctx, context.WithoutCancel(ctx)) }
 
-// RunWithin is Run for a controller that works by leave of somebody else, such as the leader of an election: it works until
-// stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+// RunWithin is Run for a controller that may lose its right to work, such as the leader of an election: it works until
+// stop ends, and finishes what is in progress. When alive ends, everything is cut short at once.
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	defer c.queue.ShutDown()
 	c.begin()
@@ -222,11 +217,11 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	pool.Wait()
 }
 
-// begin has queued what was seen in deletion until now, for what is left of its grace period; what is seen from now on is
-// queued as it comes. In this order nothing falls between: the store knows of a namespace before the handler hears of it.
+// begin queues what was seen in deletion until now, for what is left of its grace period; the handler queues what is seen
+// from now on. In this order nothing is missed: the store has a namespace before the handler gets its event.
 //
-// Before, nothing is queued. Nobody takes anything out of the queue of a controller that stands by, and the names of all
-// namespaces that others delete meanwhile would pile up there.
+// Before, nothing is queued: no worker empties the queue of a standby, and the names of all namespaces that the leader
+// deletes would pile up there.
 func (c *Controller) begin() {
 	c.mu.Lock()
 	c.working = true
@@ -235,65 +230,4 @@ func (c *Controller) begin() {
 	for _, namespace := range c.lister.ListFunc(inDeletion) {
 		c.queue.AddAfter(namespace.Name, c.unsettled(namespace))
 	}
-}
-
-// worker takes namespaces from the queue until it is shut down. What is queued when nothing may be begun any more is
-// dropped.
-func (c *Controller) worker(ctx context.Context) {
-	for {
-		name, shutdown := c.queue.Get()
-		switch {
-		case shutdown:
-			return
-		case ctx.Err() != nil:
-			c.queue.Done(name)
-		default:
-			c.sync(ctx, name)
-		}
-	}
-}
-
-// sync makes one pass and decides when the next one is due. Done comes last, also when a hook panics: otherwise the
-// namespace would stay in hand, and out of everybody's reach, for ever. The next pass is planned before hooks are told how
-// this one ended, for the same reason.
-func (c *Controller) sync(ctx context.Context, name string) {
-	defer c.queue.Done(name)
-	if c.tooEarly(name) {
-		return
-	}
-	started := time.Now()
-	c.setActive(name, started)
-	defer c.clearActive(name)
-
-	err := c.guardedPass(ctx, name)
-	c.requeue(name, err)
-	if panicked, ok := errors.AsType[*PanicError](err); ok {
-		c.trace.passPanicked(name, panicked)
-	}
-	c.trace.passDone(name, time.Since(started), c.queue.NumRequeues(name), err)
-}
-
-// requeue plans the next pass after one that ended with err.
-func (c *Controller) requeue(name string, err error) {
-	var remaining *ResourcesRemainingError
-	switch {
-	case err == nil:
-		c.queue.Forget(name)
-	case errors.As(err, &remaining):
-		c.queue.AddAfter(name, remaining.RequeueAfter())
-	default:
-		c.queue.AddRateLimited(name)
-	}
-}
-
-func (c *Controller) setActive(name string, since time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.active[name] = since
-}
-
-func (c *Controller) clearActive(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.active, name)
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,83 +17,41 @@ import (
 
 	"orrery/informer"
 	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-// running is a controller at work on a cluster.
-type running struct {
-	*nsctl.Controller
-	stop func() // ends the controller, then the informer, and waits for both
-}
-
-// startController runs a controller, as cmd/orrery does: the informer outlives it.
-func startController(t *testing.T, c *cluster, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) *running {
-	t.Helper()
-	client := newClient(t, c)
-	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
-	config := nsctl.Config{Informer: shared}
-	deleterConfig := nsctl.DeleterConfig{
-		Namespaces: namespaces,
-		Content:    nsctl.NewContentClient(client),
-		Discovery:  newDiscovery(client),
-	}
-	if adjust != nil {
-		adjust(&config, &deleterConfig)
-	}
-	config.Deleter = nsctl.NewDeleter(deleterConfig)
-	controller, err := nsctl.NewController(config)
-	require.NoError(t, err)
-
-	controllerCtx, stopController := context.WithCancel(t.Context())
-	informerCtx, stopInformer := context.WithCancel(t.Context())
-	var informers, controllers sync.WaitGroup
-	informers.Go(func() { shared.Run(informerCtx) })
-	controllers.Go(func() { controller.Run(controllerCtx) })
-	var once sync.Once
-	r := &running{Controller: controller, stop: func() {
-		once.Do(func() {
-			stopController()
-			controllers.Wait()
-			stopInformer()
-			informers.Wait()
-		})
-	}}
-	t.Cleanup(r.stop)
-	return r
-}
-
 func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", false, "kubernetes")
-		c.put("configmaps.", "ns", "a")
-		r := startController(t, c, nil)
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", false, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Second)
-		c.terminate("ns")
+		c.Terminate("ns")
 
 		time.Sleep(4900 * time.Millisecond)
-		assert.NotNil(t, c.namespace("ns"), "other API servers may not know of the deletion yet")
+		assert.NotNil(t, c.Namespace("ns"), "other API servers may not know of the deletion yet")
 		require.Len(t, r.Snapshot().Queue.Delayed, 1)
 		assert.Equal(t, "ns", r.Snapshot().Queue.Delayed[0].Key)
 		time.Sleep(200 * time.Millisecond)
-		assert.Nil(t, c.namespace("ns"))
-		assert.Empty(t, c.left("ns"))
-		r.stop()
+		assert.Nil(t, c.Namespace("ns"))
+		assert.Empty(t, c.Left("ns"))
+		r.Stop()
 	})
 }
 
 func TestControllerFindsNamespacesThatWereDeletedBeforeItStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("old", true, "kubernetes")
-		c.addNamespace("active", false, "kubernetes")
-		r := startController(t, c, nil)
+		c := nsctltest.NewCluster()
+		c.AddNamespace("old", true, "kubernetes")
+		c.AddNamespace("active", false, "kubernetes")
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(6 * time.Second)
-		assert.Nil(t, c.namespace("old"))
-		assert.NotNil(t, c.namespace("active"))
-		r.stop()
+		assert.Nil(t, c.Namespace("old"))
+		assert.NotNil(t, c.Namespace("active"))
+		r.Stop()
 	})
 }
 
@@ -102,12 +59,12 @@ func TestControllerGracePeriodIsAFlag(t *testing.T) {
 	for configured, want := range map[time.Duration]time.Duration{0: 5 * time.Second, -1: 0, time.Minute: time.Minute} {
 		t.Run(fmt.Sprint(configured), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster()
-				c.addNamespace("ns", true, "kubernetes")
+				c := nsctltest.NewCluster()
+				c.AddNamespace("ns", true, "kubernetes")
 				var after []time.Duration
 				started := time.Now()
 				var first time.Duration
-				r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+				r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 					config.GracePeriod = configured
 					config.Trace = &nsctl.Trace{
 						Enqueued: func(_ *api.Namespace, d time.Duration) { after = append(after, d) },
@@ -119,45 +76,60 @@ func TestControllerGracePeriodIsAFlag(t *testing.T) {
 					}
 				})
 				time.Sleep(2 * time.Minute)
-				r.stop()
+				r.Stop()
 				assert.Equal(t, want, after[0])
 				assert.Equal(t, want, nsctl.EffectiveGracePeriod(configured))
 				assert.GreaterOrEqual(t, first, want)
-				assert.Nil(t, c.namespace("ns"))
+				assert.Nil(t, c.Namespace("ns"))
 			})
 		})
 	}
 }
 
 // Without a pause each report would call for the next pass, which has something else to report, at once and past the
-// back-off. (The original's fixed 5 s hide that.)
+// back-off. (The original's fixed 5 s hide that.) A loop without pauses would keep the bubble's clock from moving, so the server
+// ends it: it answers so many deletions and no more.
 func TestReportsThatDifferFromPassToPassMakeNoBusyLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
-		var refusals atomic.Int32
-		c.refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/secrets") {
-				return status(500, api.ReasonInternalError, fmt.Sprintf("failure number %d", refusals.Add(1)))
+		const most = 80 // one a second, and the first few of the back-off
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		started, busy := time.Now(), make(chan struct{})
+		refusals := 0
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method != http.MethodDelete || !strings.HasSuffix(r.URL.Path, "/secrets") {
+				return nil
 			}
-			return nil
+			if refusals++; refusals > most {
+				if refusals == most+1 {
+					close(busy)
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+			}
+			return nsctltest.Status(500, api.ReasonInternalError, fmt.Sprintf("failure number %d", refusals))
 		})
-		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.GracePeriod = -1 })
-		time.Sleep(time.Minute)
-		r.stop()
-		assert.Greater(t, refusals.Load(), int32(20))
-		assert.Less(t, refusals.Load(), int32(80), "one a second, and the first few of the back-off")
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.GracePeriod, config.DrainTimeout = -1, time.Millisecond
+		})
+		select {
+		case <-busy:
+			t.Errorf("a busy loop: %d passes within %v, each called for by the report of the one before", most, time.Since(started))
+		case <-time.After(time.Minute):
+		}
+		r.Stop()
+		assert.Greater(t, refusals, 20, "it is tried again")
 	})
 }
 
 func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
-		c.put("pods.", "ns", "slow", runningPod(30))
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
 		var mu sync.Mutex
 		var ends []error
-		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -165,8 +137,8 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 			}}
 		})
 		time.Sleep(2 * time.Minute)
-		r.stop()
-		assert.Nil(t, c.namespace("ns"))
+		r.Stop()
+		assert.Nil(t, c.Namespace("ns"))
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, ends[0], &remaining)
 		assert.Equal(t, int64(30), remaining.Estimate)
@@ -177,20 +149,20 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 
 func TestControllerRetriesFailedPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
 		var mu sync.Mutex
 		broken := true
-		c.refuse(func(r *http.Request) *api.Status {
+		c.Refuse(func(r *http.Request) *api.Status {
 			mu.Lock()
 			defer mu.Unlock()
 			if broken && r.Method == http.MethodDelete {
-				return status(500, api.ReasonInternalError, "out of order")
+				return nsctltest.Status(500, api.ReasonInternalError, "out of order")
 			}
 			return nil
 		})
 		var failures []int
-		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, err error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -205,8 +177,8 @@ func TestControllerRetriesFailedPasses(t *testing.T) {
 		assert.Equal(t, []int{1, 2, 3}, failures[:3])
 		mu.Unlock()
 		time.Sleep(time.Minute)
-		r.stop()
-		assert.Nil(t, c.namespace("ns"))
+		r.Stop()
+		assert.Nil(t, c.Namespace("ns"))
 		assert.Equal(t, 0, failures[len(failures)-1], "success forgets the failures")
 	})
 }
@@ -215,21 +187,21 @@ func TestControllerRetriesFailedPasses(t *testing.T) {
 // 90 seconds.
 func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
+		c := nsctltest.NewCluster()
 		const many = 1000
 		for i := range many {
-			c.addNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
+			c.AddNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
 		}
 		var mu sync.Mutex
 		seconds := map[string]time.Duration{} // when each namespace's second pass began, after the first
 		firsts := map[string]time.Time{}
-		c.refuse(func(r *http.Request) *api.Status {
+		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
-				return status(503, api.ReasonServiceUnavailable, "not now")
+				return nsctltest.Status(503, api.ReasonServiceUnavailable, "not now")
 			}
 			return nil
 		})
-		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{PassStarted: func(name string) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -241,7 +213,7 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 			}}
 		})
 		time.Sleep(7 * time.Second)
-		r.stop()
+		r.Stop()
 		require.Len(t, seconds, many, "every namespace has been tried twice")
 		for name, after := range seconds {
 			require.Less(t, after, time.Second, name)
@@ -251,29 +223,29 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 
 func TestControllerStopFinishesThePassInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
-		c.put("configmaps.", "ns", "a")
-		c.refuse(func(r *http.Request) *api.Status {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete {
-				time.Sleep(time.Second) // a slow server, in virtual time
+				time.Sleep(100 * time.Millisecond) // a slow server, in virtual time
 			}
 			return nil
 		})
-		r := startController(t, c, nil)
-		time.Sleep(5500 * time.Millisecond) // the pass has begun
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
+		time.Sleep(5050 * time.Millisecond) // the pass has begun
 		require.Contains(t, r.Snapshot().Active, "ns")
-		r.stop()
-		assert.Nil(t, c.namespace("ns"), "what was in hand was finished")
+		r.Stop()
+		assert.Nil(t, c.Namespace("ns"), "what was in hand was finished")
 		assert.Empty(t, r.Snapshot().Active)
 	})
 }
 
 func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
-		c.refuse(func(r *http.Request) *api.Status {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete {
 				_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client leaves
 				<-r.Context().Done()               // a server that does not answer
@@ -281,33 +253,110 @@ func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 			return nil
 		})
 		var end error
-		r := startController(t, c, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.DrainTimeout = 3 * time.Second
 			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) { end = err }}
 		})
 		time.Sleep(6 * time.Second)
 		started := time.Now()
-		r.stop()
+		r.Stop()
 		assert.Equal(t, 3*time.Second, time.Since(started))
 		assert.ErrorIs(t, end, nsctl.ErrCutShort)
 		assert.ErrorIs(t, end, context.Canceled)
-		assert.NotNil(t, c.namespace("ns"))
+		assert.NotNil(t, c.Namespace("ns"))
 	})
 }
 
 func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.refuse(func(*http.Request) *api.Status { return status(403, api.ReasonForbidden, "no") })
-		r := startController(t, c, nil)
+		c := nsctltest.NewCluster()
+		c.Refuse(func(*http.Request) *api.Status { return nsctltest.Status(403, api.ReasonForbidden, "no") })
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Minute)
-		r.stop()
+		r.Stop()
+	})
+}
+
+// A hook may ask the controller: none is called under its lock. (One that did would block for ever, so the lock is tried.)
+func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", false, "kubernetes")
+		var r *nsctltest.Running
+		var mu sync.Mutex
+		called := map[string]bool{}
+		look := func(hook string) {
+			assert.True(t, r.LockIsFree(), "the hook %s is called under the controller's lock", hook)
+			mu.Lock()
+			defer mu.Unlock()
+			called[hook] = true
+		}
+		trace := &nsctl.Trace{
+			Enqueued:    func(*api.Namespace, time.Duration) { look("Enqueued") },
+			PassContext: func(ctx context.Context, _ string) context.Context { look("PassContext"); return ctx },
+			PassStarted: func(string) { look("PassStarted") },
+			PhaseDone:   func(_ string, phase nsctl.Phase, _ time.Duration) { look("PhaseDone " + string(phase)) },
+			PassStuck:   func(string, time.Duration, int) { look("PassStuck") },
+			PassDone:    func(string, time.Duration, int, error) { look("PassDone") },
+			Gone:        func(string, time.Duration) { look("Gone") },
+		}
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/pods") {
+				time.Sleep(70 * time.Second) // past StuckAfter
+			}
+			return nil
+		})
+		r = nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
+		time.Sleep(time.Second)
+		c.Terminate("ns")
+		time.Sleep(5 * time.Minute)
+		r.Stop()
+		for _, hook := range []string{"Enqueued", "PassContext", "PassStarted", "PhaseDone grace", "PassStuck", "PassDone", "Gone"} {
+			assert.True(t, called[hook], hook)
+		}
+	})
+}
+
+// Configuration that is left out is kube-controller-manager's.
+func TestControllerDefaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		for i := range 12 {
+			c.AddNamespace(fmt.Sprint("ns-", i), true, "kubernetes")
+		}
+		blocked := true
+		var looks []time.Duration
+		began := time.Now()
+		c.Refuse(func(r *http.Request) *api.Status {
+			if blocked && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
+				time.Sleep(time.Minute) // longer than the drain timeout
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{Enqueued: func(ns *api.Namespace, _ time.Duration) {
+				if ns.Name == "held" {
+					looks = append(looks, time.Since(began))
+				}
+			}}
+		})
+		time.Sleep(6 * time.Second)
+		assert.Len(t, r.Snapshot().Active, 10, "workers")
+		blocked = false
+		time.Sleep(2 * time.Minute)
+		c.AddNamespace("held", true, "kubernetes", "example.com/other")
+		time.Sleep(time.Minute)
+		seen := len(looks)
+		require.Positive(t, seen)
+		time.Sleep(11 * time.Minute)
+		assert.Len(t, looks, seen+2, "it is looked at again every 5 minutes without an event")
+		r.Stop()
 	})
 }
 
 func TestControllerNeedsALiveInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := newClient(t, newCluster())
+		client := nsctltest.NewClient(t, nsctltest.NewCluster())
 		stopped := informer.NewSharedIndexInformer(restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""), informer.Config[*api.Namespace]{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

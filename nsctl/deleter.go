@@ -2,7 +2,6 @@ package nsctl
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,215 +9,284 @@ import (
 	"orrery/wait"
 )
 
-// Deleter empties namespaces that are being deleted and lets them go. It keeps nothing of them when no pass is under way;
-// any number of goroutines may use it, each for another namespace.
-type Deleter struct {
-	namespaces  NamespaceClient
-	content     ContentClient
-	discovery   Discovery
-	types       *freshTypes
-	token       string
-	concurrency int
-	dryRun      bool
-	trace       *Trace
-	surveyor    *surveyor
-	conflicts   func() wait.Backoff // conflictBackoff
-}
-
-// DeleterConfig is what a deleter needs. The first three fields are required.
-type DeleterConfig struct {
-	Namespaces NamespaceClient
-	Content    ContentClient
-	Discovery  Discovery
-
-	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
-	// Default "kubernetes". Tokens of others are never touched.
-	FinalizerToken string
-	// Concurrency is how many resource types of one namespace are emptied at a time. Default 32: all that a
-	// kube-apiserver has by itself.
-	Concurrency int
-	// DryRun makes the deleter look and decide and write nothing.
-	DryRun bool
-	// Trace is told what happens. Default: nobody.
-	Trace *Trace
-}
-
-const defaultTypeConcurrency = 32
-
-// NewDeleter returns a deleter.
-func NewDeleter(config DeleterConfig) *Deleter {
-	d := &Deleter{
-		namespaces:  config.Namespaces,
-		content:     config.Content,
-		discovery:   config.Discovery,
-		types:       &freshTypes{discovery: config.Discovery},
-		token:       config.FinalizerToken,
-		concurrency: config.Concurrency,
-		dryRun:      config.DryRun,
-		trace:       config.Trace,
-		conflicts:   conflictBackoff,
-	}
-	if d.token == "" {
-		d.token = api.FinalizerKubernetes
-	}
-	if d.concurrency <= 0 {
-		d.concurrency = defaultTypeConcurrency
-	}
-	d.surveyor = newSurveyor(d.content, d.concurrency, d.trace)
-	return d
-}
-
-// Delete makes one pass over a namespace: it empties it and, when nothing is left, removes this controller's
-// token so that the server can remove the object. A namespace that does not exist or is not being deleted is
-// left alone. Nothing can be created in it any more: whoever calls this has waited until all API servers know of the
-// deletion.
+// namespacedResourcesDeleter is the textbook deleter, as the articles read it: discovery with each pass, one type after
+// the other, and a LIST after each DELETE. It differs from the original where that may lose content: an error while
+// deleting pods ends the pass, and a 404 does not prove that a type is empty.
 //
-// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass went well and
-// another one is needed later; any other error, that the pass failed.
-func (d *Deleter) Delete(ctx context.Context, name string) error {
-	return d.deleteSeen(ctx, sighting{name: name})
+// It lacks speed (an empty namespace costs 67 requests, one after the other) and some forgiveness: a type whose definition
+// goes while a pass is under way fails that pass. Package nsctl/fast has the form with both.
+type namespacedResourcesDeleter struct {
+	nsClient       NamespaceClient
+	metadataClient ContentClient
+	discovery      Discovery
+	finalizerToken string
+	backoff        wait.Backoff
+	trace          *Trace
 }
 
-// deleteSeen is Delete for a namespace that was seen to be in deletion.
-func (d *Deleter) deleteSeen(ctx context.Context, seen sighting) error {
-	d.surveyor.enter()
-	defer d.surveyor.leave()
-	ahead := d.discoverAhead(ctx, seen)
-	defer ahead.end()
-	endReading := d.trace.phase(seen.name, PhaseReading)
-	namespace, err := d.namespaces.Get(ctx, seen.name, api.GetOptions{})
+// NewDeleter returns the textbook deleter, or that of a dry run.
+func NewDeleter(config DeleterConfig) Deleter {
+	config = config.WithDefaults()
+	if config.DryRun {
+		return NewDryRun(config)
+	}
+	return &namespacedResourcesDeleter{
+		nsClient:       config.Namespaces,
+		metadataClient: config.Content,
+		discovery:      config.Discovery,
+		finalizerToken: config.FinalizerToken,
+		backoff:        config.ConflictBackoff,
+		trace:          config.Trace,
+	}
+}
+
+// Delete makes one pass over a namespace, see [Deleter].
+func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
+	// The informer's copy may be old. The server's decides whether there is anything to do.
+	endReading := d.trace.Phase(nsName, PhaseReading)
+	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
 	endReading()
-	if api.IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return inDoing("reading the namespace", err)
+		return IgnoreNotFound(WhileDoing("reading the namespace", err))
 	}
-	if namespace.DeletionTimestamp == nil {
+	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-	p := &pass{Deleter: d, namespace: namespace, settled: time.Now()}
-	switch {
-	case seen.isOf(namespace):
-		p.ahead, p.settled = ahead, seen.settled
-	case seen.uid == namespace.UID: // its deletion has another time now: the types have to be asked for again
-		p.settled = seen.settled
-	case seen.uid != "":
-		return nil // a new one of that name, whose grace period begins when it is seen
+
+	namespace, err = d.retryOnConflictError(ctx, namespace, d.updateNamespaceStatusFunc)
+	if err != nil {
+		return IgnoreNotFound(WhileDoing("setting the phase", err))
 	}
-	if d.dryRun {
-		return p.rehearse(ctx)
+	if namespace.DeletionTimestamp == nil || finalized(namespace) {
+		return nil
 	}
-	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
-		return ignoreNotFound(inDoing("setting the phase", err))
+
+	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
+	if err != nil {
+		return err
 	}
-	if finalized(p.namespace) {
-		return d.removeFinalized(ctx, p.namespace)
+	if estimate > 0 {
+		return &ResourcesRemainingError{Estimate: estimate}
 	}
-	return p.run(ctx)
+
+	// The namespace is empty. The server removes it together with the last token.
+	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
+		return nil
+	}
+	defer d.trace.Phase(nsName, PhaseFinalization)()
+	_, err = d.retryOnConflictError(ctx, namespace, d.finalizeNamespace)
+	d.trace.Finalized(nsName, err)
+	return IgnoreNotFound(WhileDoing("finalizing", err))
 }
 
-// markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
-// the controller.
-func (d *Deleter) markTerminating(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	if namespace.Status.Phase == api.NamespaceTerminating {
+// updateNamespaceFunc writes a namespace and returns it as the server has it then. It does not change its argument.
+type updateNamespaceFunc func(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error)
+
+// retryOnConflictError calls fn, and again on the server's latest state as long as another client's write came first.
+// A namespace that was re-created under the same name is not written to.
+func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, namespace *api.Namespace, fn updateNamespaceFunc) (*api.Namespace, error) {
+	latestNamespace, backoff := namespace, d.backoff
+	for {
+		result, err := fn(ctx, latestNamespace)
+		if !api.IsConflict(err) || backoff.Steps <= 0 {
+			return result, err
+		}
+		d.trace.Conflict(namespace.Name, err)
+		if wait.Sleep(ctx, backoff.Step()) != nil {
+			return nil, context.Cause(ctx)
+		}
+		latestNamespace, err = d.nsClient.Get(ctx, namespace.Name, api.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if latestNamespace.UID != namespace.UID {
+			return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latestNamespace.UID}
+		}
+	}
+}
+
+// updateNamespaceStatusFunc sets the phase Terminating. Servers set it themselves today, with the deletion timestamp.
+func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating {
 		return namespace, nil
 	}
-	defer d.trace.phase(namespace.Name, PhaseReport)()
-	return d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if latest.Status.Phase == api.NamespaceTerminating {
-			return latest, nil
-		}
-		terminating := *latest
-		terminating.Status.Phase = api.NamespaceTerminating
-		return d.namespaces.UpdateStatus(ctx, &terminating, api.UpdateOptions{})
-	})
+	newNamespace := *namespace
+	newNamespace.Status.Phase = api.NamespaceTerminating
+	return d.nsClient.UpdateStatus(ctx, &newNamespace, api.UpdateOptions{})
 }
 
-// finalized tells whether nobody holds the namespace through spec.finalizers any more.
+// finalized reports whether spec.finalizers is empty: nobody holds the namespace by it any more.
 func finalized(namespace *api.Namespace) bool { return len(namespace.Spec.Finalizers) == 0 }
 
-// removeFinalized ends a namespace that has a deletion timestamp and no finalizer of any kind. Today's API
-// servers remove it with its last finalizer; older ones want to be told once more. The UID keeps a namespace
-// that was re-created in the meantime from being hit.
-func (d *Deleter) removeFinalized(ctx context.Context, namespace *api.Namespace) error {
-	if len(namespace.Finalizers) > 0 {
-		return nil
+// finalizeNamespace removes this controller's token, and no other.
+func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
+		return namespace, nil
 	}
-	defer d.trace.phase(namespace.Name, PhaseFinalization)()
-	err := d.namespaces.Delete(ctx, namespace.Name, api.DeleteOptions{
-		Preconditions: &api.Preconditions{UID: &namespace.UID},
-	})
-	if api.IsConflict(err) {
-		return nil
+	namespaceFinalize := *namespace
+	namespaceFinalize.Spec.Finalizers = nil
+	for _, finalizer := range slices.Compact(slices.Sorted(slices.Values(namespace.Spec.Finalizers))) {
+		if finalizer != d.finalizerToken {
+			namespaceFinalize.Spec.Finalizers = append(namespaceFinalize.Spec.Finalizers, finalizer)
+		}
 	}
-	return ignoreNotFound(inDoing("deleting the finalized namespace", err))
+	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, api.UpdateOptions{})
 }
 
-// finalize removes this controller's token through the finalize subresource, and nobody else's. It returns the
-// namespace as it is afterwards, also when it went with that.
-func (d *Deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	defer d.trace.phase(namespace.Name, PhaseFinalization)()
-	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if !slices.Contains(latest.Spec.Finalizers, d.token) {
+// deleteAllContent deletes everything that the namespace holds, as far as discovery knows it, and reports what remains
+// in the conditions. It returns the namespace with them, and the seconds after which it is worth looking again: 0 if
+// nothing is left. It returns an error if anything at all went wrong, so that the namespace is not finalized.
+func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
+	var conditionUpdater ConditionUpdater
+	estimate := int64(0)
+	for _, resource := range d.discoverResources(ctx, namespace, &conditionUpdater) {
+		remains, err := d.deleteAllContentForGroupVersionResource(ctx, resource, namespace)
+		d.trace.TypeDeleted(namespace.Name, resource.GVR, remains.Items, err)
+		conditionUpdater.ProcessContent(resource.GVR, remains, err)
+		estimate = max(estimate, remains.Estimate)
+		if resource.IsPods() && (err != nil || remains.Items > 0) {
+			break // Pods come first. While one runs, the things that it may rely on stay (KEP-5080).
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, 0, err // the pass was cut short: its errors are not about the namespace
+	}
+
+	defer d.trace.Phase(namespace.Name, PhaseReport)()
+	reported := false
+	updated, err := d.retryOnConflictError(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+		withConditions, hasChanged := conditionUpdater.Update(latest)
+		if reported = hasChanged; !hasChanged {
 			return latest, nil
 		}
-		return d.namespaces.UpdateSubresource(ctx, latest.Name, "finalize", withoutToken(latest, d.token), api.UpdateOptions{})
+		return d.nsClient.UpdateStatus(ctx, withConditions, api.UpdateOptions{})
 	})
-	d.trace.finalized(namespace.Name, err)
-	return updated, err
-}
-
-// withoutToken returns a copy of the namespace without the token in spec.finalizers; the other tokens are sorted
-// and stand there once.
-func withoutToken(namespace *api.Namespace, token string) *api.Namespace {
-	var others []string
-	for _, finalizer := range namespace.Spec.Finalizers {
-		if finalizer != token {
-			others = append(others, finalizer)
-		}
+	switch {
+	case err != nil: // The conditions are for people. The deletion goes on without them.
+		d.trace.ConditionsFailed(namespace.Name, err)
+		updated = namespace
+	case reported:
+		d.trace.ConditionsUpdated(namespace.Name, updated.Status.Conditions)
 	}
-	slices.Sort(others)
-	changed := *namespace
-	changed.Spec.Finalizers = slices.Compact(others)
-	return &changed
+	return updated, estimate, conditionUpdater.Err()
 }
 
-// updateConditions writes what the pass has found into the status, if that says anything new. A failure is
-// traced and does not stop the deletion: the conditions are for people, the content is what counts.
-func (d *Deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *findings) *api.Namespace {
-	defer d.trace.phase(namespace.Name, PhaseReport)()
-	written := false
-	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		conditions, changed := applyConditions(latest.Status.Conditions, found, time.Now())
-		if written = changed; !changed {
-			return latest, nil
-		}
-		reported := *latest
-		reported.Status.Conditions = conditions
-		return d.namespaces.UpdateStatus(ctx, &reported, api.UpdateOptions{})
-	})
+// discoverResources returns the types that the namespace may hold, pods first. Discovery is asked anew: an older answer
+// may lack a type of which objects were created just before the grace period ended. If some groups fail, the others are
+// returned, unless the pods are among those that fail: nothing is deleted before them.
+func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater) []DeletableResource {
+	defer d.trace.Phase(namespace.Name, PhaseDiscovery)()
+	d.discovery.Invalidate()
+	lists, err := d.discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time)
+	resources, parseErr := DeletableResources(lists)
+	if len(resources) == 0 && err == nil && parseErr == nil {
+		err = ErrNothingDiscovered
+	}
+	conditionUpdater.ProcessDiscoverResourcesErr(err)
+	conditionUpdater.ProcessGroupVersionErr(parseErr)
+	d.trace.Discovered(namespace.Name, len(resources), err)
+	if err != nil && !slices.ContainsFunc(resources, DeletableResource.IsPods) {
+		return nil
+	}
+	return resources
+}
+
+// deleteAllContentForGroupVersionResource deletes all objects of one type and returns what is left of them.
+func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (Remains, error) {
+	phase := PhaseContent
+	if resource.IsPods() {
+		phase = PhasePods
+	}
+	defer d.trace.Phase(namespace.Name, phase)()
+	estimate, err := d.estimateGracefulTermination(ctx, resource, namespace)
 	if err != nil {
-		d.trace.conditionsFailed(namespace.Name, err)
-		return namespace
+		return Remains{}, err
 	}
-	if written {
-		d.trace.conditionsUpdated(namespace.Name, updated.Status.Conditions)
+	deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace.Name)
+	if err == nil && !deleteCollectionSupported {
+		err = d.deleteEachItem(ctx, resource, namespace.Name)
 	}
-	return updated
+	if err != nil {
+		return Remains{}, err
+	}
+	items, err := d.listCollection(ctx, resource, namespace.Name)
+	if err != nil {
+		return Remains{}, err
+	}
+	remains := CountRemains(items, estimate)
+	return remains, remains.Check(namespace.Name, resource.GVR)
 }
 
-// inDoing says in an error what the request was for: the server's words do not always tell.
-func inDoing(what string, err error) error {
-	if err == nil {
-		return nil
+// deleteCollection deletes all objects of the type in one request. It returns false if the server cannot do that.
+func (d *namespacedResourcesDeleter) deleteCollection(ctx context.Context, resource DeletableResource, nsName string) (bool, error) {
+	if !resource.CanDeleteCollection {
+		return false, nil
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	_, _, err := d.metadataClient.DeleteCollection(ctx, resource.GVR, nsName)
+	switch {
+	case err == nil:
+		return true, nil
+	case NotServed(err) && resource.CanList:
+		return false, nil // the LIST before deleting one by one fails if the type has gone altogether
+	}
+	return false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 }
 
-func ignoreNotFound(err error) error {
-	if api.IsNotFound(err) {
-		return nil
+// deleteEachItem deletes the objects of the type one by one. An object that has gone by itself is no error.
+func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resource DeletableResource, nsName string) error {
+	items, err := d.listCollection(ctx, resource, nsName)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, item := range items {
+		if err := d.metadataClient.Delete(ctx, resource.GVR, nsName, item.GetName()); err != nil && !NotServed(err) {
+			return &ResourceError{Doing: "deleting " + item.GetName(), Resource: resource.GVR, Err: err}
+		}
+	}
+	return nil
+}
+
+// listCollection returns the heads of all objects of the type. A type without the verb list is deleted once more, because
+// the answer lists what the server found. Without that verb either, nobody can know, and the type counts as empty.
+func (d *namespacedResourcesDeleter) listCollection(ctx context.Context, resource DeletableResource, nsName string) (items []*api.PartialObjectMetadata, err error) {
+	doing := "listing"
+	switch {
+	case resource.CanList:
+		items, err = d.metadataClient.List(ctx, resource.GVR, nsName)
+	case resource.CanDeleteCollection:
+		doing = "deleting the collection"
+		items, _, err = d.metadataClient.DeleteCollection(ctx, resource.GVR, nsName)
+	}
+	if err != nil {
+		return nil, &ResourceError{Doing: doing, Resource: resource.GVR, Err: err}
+	}
+	return items, nil
+}
+
+// estimateGracefulTermination returns how many seconds the objects of the type may take to end. Only pods take time.
+func (d *namespacedResourcesDeleter) estimateGracefulTermination(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (int64, error) {
+	if !resource.IsPods() {
+		return 0, nil
+	}
+	estimate, err := d.estimateGracefulTerminationForPods(ctx, namespace.Name)
+	if err != nil {
+		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
+	}
+	if time.Since(namespace.DeletionTimestamp.Time) >= time.Duration(estimate)*time.Second {
+		return 0, nil // the pods are late, and their grace periods say nothing any more
+	}
+	return estimate, nil
+}
+
+// estimateGracefulTerminationForPods returns the longest grace period, in seconds, of the pods that still run.
+func (d *namespacedResourcesDeleter) estimateGracefulTerminationForPods(ctx context.Context, nsName string) (int64, error) {
+	pods, err := d.metadataClient.ListPods(ctx, nsName)
+	estimate := int64(0)
+	for _, pod := range pods {
+		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
+		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
+			estimate = max(estimate, *grace)
+		}
+	}
+	return estimate, err
 }

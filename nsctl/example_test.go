@@ -92,14 +92,14 @@ func Example() {
 	}
 	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: server, Content: smallContent{server}, Discovery: server})
 
-	err := deleter.Delete(context.Background(), "team-a")
+	err := deleter.Delete(context.Background(), "team-a", nsctl.ObservedDeletion{})
 	var remaining *nsctl.ResourcesRemainingError
 	if errors.As(err, &remaining) {
 		fmt.Printf("look again in %v\n", remaining.RequeueAfter())
 	}
 
 	server.configMaps = nil // the backup is made, and its finalizer taken off
-	fmt.Println("second pass:", deleter.Delete(context.Background(), "team-a"))
+	fmt.Println("second pass:", deleter.Delete(context.Background(), "team-a", nsctl.ObservedDeletion{}))
 
 	// Output:
 	// deleting all configmaps: the server found 2

@@ -1,20 +1,15 @@
 package nsctl
 
-import "orrery/wait"
+import "runtime"
 
-// Settled is the number of deletions that the controller remembers.
-func (c *Controller) Settled() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.deletions)
-}
-
-// WithoutJitter makes the pauses after conflicts the same in each run.
-func (d *Deleter) WithoutJitter() *Deleter {
-	d.conflicts = func() wait.Backoff {
-		backoff := conflictBackoff()
-		backoff.Jitter = 0
-		return backoff
+// LockIsFree reports whether the controller's lock can be had, soon: others hold it for a moment only.
+func (c *Controller) LockIsFree() bool {
+	for range 10_000 {
+		if c.mu.TryLock() {
+			c.mu.Unlock()
+			return true
+		}
+		runtime.Gosched()
 	}
-	return d
+	return false
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
 	"orrery/restclient/api"
 )
 
@@ -20,14 +21,14 @@ import (
 // its time, and a pass that fails.
 func TestPhasesAddUpToTheDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", false, "kubernetes")
-		c.put("pods.", "ns", "slow", runningPod(30))
-		c.put("configmaps.", "ns", "a")
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", false, "kubernetes")
+		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
+		c.Put("configmaps.", "ns", "a")
 		slowly := map[string]time.Duration{
 			"/finalize": 7 * time.Second, "/status": 5 * time.Second, "/configmaps": 3 * time.Second, "/pods": time.Second,
 		}
-		c.refuse(func(r *http.Request) *api.Status {
+		c.Refuse(func(r *http.Request) *api.Status {
 			for suffix, pause := range slowly {
 				if strings.HasSuffix(r.URL.Path, suffix) && strings.Contains(r.URL.Path, "/ns") {
 					time.Sleep(pause)
@@ -64,18 +65,18 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 				gone = d
 			},
 		}
-		r := startController(t, c, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
 			config.Trace, deleter.Trace = trace, trace
 		})
 		time.Sleep(time.Second)
 		assert.Zero(t, r.Deleting())
-		c.terminate("ns")
+		c.Terminate("ns")
 		synctest.Wait()
 		assert.Equal(t, 1, r.Deleting())
 		assert.Equal(t, 1, r.Snapshot().Deleting)
 		time.Sleep(3 * time.Minute)
-		r.stop()
-		require.Nil(t, c.namespace("ns"))
+		r.Stop()
+		require.Nil(t, c.Namespace("ns"))
 		assert.Zero(t, r.Deleting())
 
 		mu.Lock()

@@ -2,28 +2,30 @@ package nsctl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"orrery/restclient/api"
 )
 
-// deletableResource is a namespaced resource whose objects can be deleted, with the verbs that decide how.
-type deletableResource struct {
-	gvr                 api.GroupVersionResource
-	canList             bool
-	canDeleteCollection bool
+// DeletableResource is a namespaced resource whose objects can be deleted, with the verbs that decide how.
+type DeletableResource struct {
+	GVR                 api.GroupVersionResource
+	CanList             bool
+	CanDeleteCollection bool
 }
 
-// deletableResources picks what has to be emptied from a discovery answer, sorted by group and name. A group
-// version that cannot be parsed is reported beside the rest.
+// DeletableResources returns the resources with the verb delete of a discovery answer, pods first (KEP-5080), the rest
+// sorted by group and name. A group version that cannot be parsed becomes an error beside the rest.
 //
-// Events are served under two groups from one storage; they are handled once, under the core group where the
-// server has both.
-func deletableResources(lists []*api.APIResourceList) ([]deletableResource, error) {
+// Events are served under two groups from one storage; they are deleted once, under the core group if the server
+// has both.
+func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, error) {
 	seen := map[api.GroupVersionResource]bool{}
-	var resources []deletableResource
+	var resources []DeletableResource
 	var problems []error
 	for _, list := range lists {
 		gv, err := api.ParseGroupVersion(list.GroupVersion)
@@ -37,40 +39,103 @@ func deletableResources(lists []*api.APIResourceList) ([]deletableResource, erro
 				continue
 			}
 			seen[gvr] = true
-			resources = append(resources, deletableResource{
-				gvr:                 gvr,
-				canList:             slices.Contains(resource.Verbs, "list"),
-				canDeleteCollection: slices.Contains(resource.Verbs, "deletecollection"),
+			resources = append(resources, DeletableResource{
+				GVR:                 gvr,
+				CanList:             slices.Contains(resource.Verbs, "list"),
+				CanDeleteCollection: slices.Contains(resource.Verbs, "deletecollection"),
 			})
 		}
 	}
 	resources = withoutSecondEvents(resources)
-	slices.SortFunc(resources, func(a, b deletableResource) int {
-		return cmp.Or(cmp.Compare(a.gvr.Group, b.gvr.Group), cmp.Compare(a.gvr.Resource, b.gvr.Resource))
+	slices.SortFunc(resources, func(a, b DeletableResource) int {
+		return cmp.Or(podsFirst(a, b), cmp.Compare(a.GVR.Group, b.GVR.Group), cmp.Compare(a.GVR.Resource, b.GVR.Resource))
 	})
 	return resources, errors.Join(problems...)
 }
 
 const eventsGroup = "events.k8s.io"
 
-func withoutSecondEvents(resources []deletableResource) []deletableResource {
-	isCoreEvents := func(r deletableResource) bool { return r.gvr.Group == "" && r.gvr.Resource == "events" }
+func withoutSecondEvents(resources []DeletableResource) []DeletableResource {
+	isCoreEvents := func(r DeletableResource) bool { return r.GVR.Group == "" && r.GVR.Resource == "events" }
 	if !slices.ContainsFunc(resources, isCoreEvents) {
 		return resources
 	}
-	return slices.DeleteFunc(resources, func(r deletableResource) bool {
-		return r.gvr.Group == eventsGroup && r.gvr.Resource == "events"
+	return slices.DeleteFunc(resources, func(r DeletableResource) bool {
+		return r.GVR.Group == eventsGroup && r.GVR.Resource == "events"
 	})
 }
 
-// splitPods takes the pods out: they are deleted before anything else (KEP-5080).
-func splitPods(resources []deletableResource) (pods *deletableResource, others []deletableResource) {
-	for i, resource := range resources {
-		if resource.gvr == api.PodsResource {
-			pods = &resources[i]
-			continue
-		}
-		others = append(others, resource)
+// IsPods reports whether the resource is that of the pods.
+func (r DeletableResource) IsPods() bool { return r.GVR == api.PodsResource }
+
+func podsFirst(a, b DeletableResource) int {
+	switch {
+	case a.IsPods() == b.IsPods():
+		return 0
+	case a.IsPods():
+		return -1
 	}
-	return pods, others
+	return 1
+}
+
+// ForgiveVanished clears the errors of types that were not found because they do not exist any more, and their objects
+// with them: a definition was deleted while the pass was under way. A 404 alone does not prove that (a server that has
+// not learnt of a type yet answers the same), so discovery is asked again. A type that it still lists, in whatever
+// version, may have content, and so may all types if the answer is incomplete. The original takes each 404 for an
+// empty type.
+func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
+	if !slices.ContainsFunc(errs, NotServed) {
+		return
+	}
+	discovery.Invalidate()
+	lists, err := discovery.PreferredNamespacedResources(ctx, notOlderThan)
+	now, parseErr := DeletableResources(lists)
+	if err != nil || parseErr != nil || len(now) == 0 {
+		return
+	}
+	for i, resource := range resources {
+		listed := slices.ContainsFunc(now, func(r DeletableResource) bool {
+			return r.GVR.Group == resource.GVR.Group && r.GVR.Resource == resource.GVR.Resource
+		})
+		if NotServed(errs[i]) && !listed {
+			errs[i] = nil
+		}
+	}
+}
+
+// finalizerEstimateSeconds is how long an object's finalizers are given before the next look, for lack of anything
+// better to go by.
+const finalizerEstimateSeconds = 15
+
+// Remains is what a namespace still has of one resource type after its deletion.
+type Remains struct {
+	Items      int
+	Finalizers map[string]int // how many items have each
+	// Estimate is the number of seconds that the items are expected to need; 0 if nothing is left.
+	Estimate int64
+}
+
+// CountRemains counts items and their finalizers. Without an estimate, items with finalizers get 15 seconds.
+func CountRemains[T interface{ GetFinalizers() []string }](items []T, estimate int64) Remains {
+	if len(items) == 0 {
+		return Remains{}
+	}
+	left := Remains{Items: len(items), Estimate: estimate, Finalizers: map[string]int{}}
+	for _, item := range items {
+		for _, finalizer := range item.GetFinalizers() {
+			left.Finalizers[finalizer]++
+		}
+	}
+	if left.Estimate == 0 && len(left.Finalizers) > 0 {
+		left.Estimate = finalizerEstimateSeconds
+	}
+	return left
+}
+
+// Check returns an error if something is left and neither an estimate nor a finalizer explains it.
+func (r Remains) Check(namespace string, gvr api.GroupVersionResource) error {
+	if r.Items == 0 || r.Estimate > 0 {
+		return nil
+	}
+	return &UnexpectedItemsError{Namespace: namespace, Resource: gvr, Items: r.Items}
 }

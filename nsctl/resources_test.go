@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,10 +10,10 @@ import (
 	"orrery/restclient/api"
 )
 
-func resourceNames(resources []deletableResource) []string {
+func resourceNames(resources []DeletableResource) []string {
 	var names []string
 	for _, r := range resources {
-		names = append(names, r.gvr.GroupResource())
+		names = append(names, r.GVR.GroupResource())
 	}
 	return names
 }
@@ -29,28 +30,49 @@ func TestDeletableResources(t *testing.T) {
 		{GroupVersion: "a/b/c", Resources: []api.APIResource{{Name: "unreachable", Verbs: all}}},
 		{GroupVersion: "apps/v1", Resources: []api.APIResource{{Name: "deployments", Verbs: []string{"delete", "deletecollection"}}}},
 	}
-	resources, err := deletableResources(lists)
+	resources, err := DeletableResources(lists)
 	require.Error(t, err, "the group version that cannot be parsed is reported")
 	assert.Contains(t, err.Error(), "a/b/c")
-	assert.Equal(t, []string{"configmaps.", "events.", "oddities.", "pods.", "deployments.apps"}, resourceNames(resources))
-	assert.False(t, resources[2].canDeleteCollection)
-	assert.True(t, resources[2].canList)
-	assert.True(t, resources[4].canDeleteCollection)
-	assert.False(t, resources[4].canList)
-
-	pods, others := splitPods(resources)
-	require.NotNil(t, pods)
-	assert.Equal(t, api.PodsResource, pods.gvr)
-	assert.Equal(t, []string{"configmaps.", "events.", "oddities.", "deployments.apps"}, resourceNames(others))
+	assert.Equal(t, []string{"pods.", "configmaps.", "events.", "oddities.", "deployments.apps"}, resourceNames(resources), "pods first")
+	assert.False(t, resources[3].CanDeleteCollection)
+	assert.True(t, resources[3].CanList)
+	assert.True(t, resources[4].CanDeleteCollection)
+	assert.False(t, resources[4].CanList)
 }
 
 func TestEventsAreDeletedUnderTheirOnlyGroup(t *testing.T) {
-	resources, err := deletableResources([]*api.APIResourceList{
+	resources, err := DeletableResources([]*api.APIResourceList{
 		{GroupVersion: "events.k8s.io/v1", Resources: []api.APIResource{{Name: "events", Verbs: []string{"delete"}}}},
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"events.events.k8s.io"}, resourceNames(resources))
-	pods, others := splitPods(resources)
-	assert.Nil(t, pods)
-	assert.Len(t, others, 1)
+}
+
+func TestRequeueAfterIsHalfTheEstimateAndASecond(t *testing.T) {
+	for estimate, want := range map[int64]time.Duration{1: time.Second, 15: 8 * time.Second, 30: 16 * time.Second, 31: 16 * time.Second} {
+		assert.Equal(t, want, (&ResourcesRemainingError{Estimate: estimate}).RequeueAfter(), "estimate %d", estimate)
+	}
+	assert.EqualError(t, &ResourcesRemainingError{Estimate: 15}, "some content remains in the namespace, estimate 15 seconds before it is removed")
+}
+
+func TestWhatRemainsHasAnExplanationOrIsAnError(t *testing.T) {
+	item := func(finalizers ...string) *api.PartialObjectMetadata {
+		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Finalizers: finalizers}}
+	}
+	configMaps := api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+	nothing := CountRemains([]*api.PartialObjectMetadata{}, 0)
+	assert.Zero(t, nothing.Items)
+	assert.Zero(t, nothing.Estimate)
+	assert.NoError(t, nothing.Check("ns", configMaps))
+
+	held := CountRemains([]*api.PartialObjectMetadata{item("a"), item("a", "b"), item()}, 0)
+	assert.Equal(t, Remains{Items: 3, Finalizers: map[string]int{"a": 2, "b": 1}, Estimate: 15}, held)
+	assert.NoError(t, held.Check("ns", configMaps))
+
+	known := CountRemains([]*api.PartialObjectMetadata{item("a")}, 40)
+	assert.Equal(t, int64(40), known.Estimate, "a known time is better than the finalizers' guess")
+
+	stuck := CountRemains([]*api.PartialObjectMetadata{item()}, 0)
+	assert.EqualError(t, stuck.Check("ns", configMaps), "unexpected items still remain in namespace: ns for gvr: /v1, Resource=configmaps")
 }

@@ -14,6 +14,7 @@ import (
 
 	"orrery/informer"
 	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -24,16 +25,16 @@ type standby struct {
 	passes []string
 }
 
-func newStandby(t *testing.T, c *cluster, adjust func(*nsctl.Config)) *standby {
+func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) *standby {
 	t.Helper()
-	client := newClient(t, c)
+	client := nsctltest.NewClient(t, c)
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
 	s := &standby{}
 	config := nsctl.Config{
 		Informer: shared,
 		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
-			Namespaces: namespaces, Content: nsctl.NewContentClient(client), Discovery: newDiscovery(client),
+			Namespaces: namespaces, Content: nsctl.NewContentClient(client), Discovery: nsctltest.NewDiscovery(client),
 		}),
 		Workers: 1,
 		Trace:   &nsctl.Trace{PassStarted: func(namespace string) { s.passes = append(s.passes, namespace) }},
@@ -58,23 +59,23 @@ func newStandby(t *testing.T, c *cluster, adjust func(*nsctl.Config)) *standby {
 // leaves nothing behind, and when it begins it loses no time.
 func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
+		c := nsctltest.NewCluster()
 		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
-			c.addNamespace(name, false, "kubernetes")
+			c.AddNamespace(name, false, "kubernetes")
 		}
 		var gone []string
 		s := newStandby(t, c, func(config *nsctl.Config) {
 			config.Trace.Gone = func(namespace string, _ time.Duration) { gone = append(gone, namespace) }
 		})
-		other := startController(t, c, nil)
+		other := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Second)
-		c.terminate("done-by-another")
+		c.Terminate("done-by-another")
 		time.Sleep(10 * time.Second)
-		other.stop()
-		require.Nil(t, c.namespace("done-by-another"))
-		c.terminate("seen-long-ago")
+		other.Stop()
+		require.Nil(t, c.Namespace("done-by-another"))
+		c.Terminate("seen-long-ago")
 		time.Sleep(time.Minute)
-		c.terminate("seen-a-moment-ago")
+		c.Terminate("seen-a-moment-ago")
 		time.Sleep(2 * time.Second)
 		assert.Empty(t, s.passes)
 		assert.Empty(t, s.Snapshot().Queue.Queued, "what nobody takes is not queued")
@@ -91,12 +92,12 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"seen-long-ago"}, s.passes, "at once")
 		time.Sleep(3*time.Second - time.Millisecond)
-		assert.NotNil(t, c.namespace("seen-a-moment-ago"))
+		assert.NotNil(t, c.Namespace("seen-a-moment-ago"))
 		time.Sleep(2 * time.Millisecond)
-		assert.Nil(t, c.namespace("seen-a-moment-ago"), "what was left of its grace period")
-		c.addNamespace("new", true, "kubernetes")
+		assert.Nil(t, c.Namespace("seen-a-moment-ago"), "what was left of its grace period")
+		c.AddNamespace("new", true, "kubernetes")
 		time.Sleep(6 * time.Second)
-		assert.Nil(t, c.namespace("new"))
+		assert.Nil(t, c.Namespace("new"))
 		synctest.Wait()
 		assert.Equal(t, []string{"seen-long-ago", "seen-a-moment-ago", "new"}, gone)
 		stop()
@@ -107,8 +108,8 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 // One that never gets to work gives back what it has.
 func TestAControllerThatNeverWorksEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("ns", true, "kubernetes")
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
 		s := newStandby(t, c, nil)
 		time.Sleep(time.Minute)
 		ended, end := context.WithCancel(t.Context())
@@ -124,13 +125,13 @@ func TestAControllerThatNeverWorksEnds(t *testing.T) {
 func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 	for _, draining := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			c := newCluster()
+			c := nsctltest.NewCluster()
 			for _, name := range []string{"a", "b", "c"} {
-				c.addNamespace(name, true, "kubernetes")
-				c.put("configmaps.", name, "x")
+				c.AddNamespace(name, true, "kubernetes")
+				c.Put("configmaps.", name, "x")
 			}
 			hanging := make(chan struct{}, 100)
-			c.refuse(func(r *http.Request) *api.Status {
+			c.Refuse(func(r *http.Request) *api.Status {
 				if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") {
 					hanging <- struct{}{}
 					_, _ = io.Copy(io.Discard, r.Body) // the server looks for the end of the connection after that
@@ -162,7 +163,7 @@ func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 			assert.Len(t, s.passes, 1, "the others were not begun")
 			assert.ErrorIs(t, lastErr, assert.AnError)
 			for _, name := range []string{"a", "b", "c"} {
-				assert.NotNil(t, c.namespace(name))
+				assert.NotNil(t, c.Namespace(name))
 			}
 		})
 	}

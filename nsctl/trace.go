@@ -4,33 +4,33 @@ import (
 	"context"
 	"time"
 
+	"orrery/internal/hooks"
 	"orrery/restclient/api"
 )
 
-// Trace is a set of hooks that are called as the controller works, in the manner of httptrace.ClientTrace. Any
-// of them may be nil, and so may the pointer: that costs one branch. Hooks run on the goroutine that does the
-// work, several at a time; they must not block.
+// Trace is a set of hooks that are called as the controller works, in the manner of httptrace.ClientTrace. The
+// pointer and each hook may be nil. Hooks run on the goroutine that does the work, several at a time; they must
+// not block.
 type Trace struct {
-	// Enqueued: the namespace was seen in deletion and is going to be looked at after the delay. Called with each
-	// change of the namespace and each resync; it must not be changed.
+	// Enqueued: the namespace was seen in deletion; a pass follows after the delay. Called with each change of the
+	// namespace and each resync; the namespace must not be changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
-	// PassContext is asked before a pass for the context that everything in it is done with, requests above all; it
-	// returns the one that it gets, or one that is derived from it and carries the name of the pass, see
-	// [restclient.WithOrigin].
+	// PassContext returns the context for everything that is done in a pass: ctx, or one that is derived from it and
+	// carries the name of the pass, see [restclient.WithOrigin].
 	PassContext func(ctx context.Context, namespace string) context.Context
 	// PassStarted: a worker begins a pass.
 	PassStarted func(namespace string)
 	// Discovered: the types that may have content are known; err if some or all groups failed.
 	Discovered func(namespace string, types int, err error)
-	// Surveyed: all namespaces were asked at once which of these types they hold; so many of them could be seen as a
-	// whole. It happens when several passes are under way; the context is that of the one which asked for all.
-	Surveyed func(ctx context.Context, types, seen int, took time.Duration)
-	// TypeDeleted: one type was told to go; remaining is what is still there. err is what the pass fails with: a type that was
-	// not found because it does not exist any more is no error. Called from several goroutines.
+	// EmptinessChecked: each of these types was listed once for all namespaces; of so many the whole list was seen. Called
+	// when several passes are under way; ctx is that of the pass that asked.
+	EmptinessChecked func(ctx context.Context, types, seen int, took time.Duration)
+	// TypeDeleted: one type was deleted; remaining objects are still there. err is what the pass fails with; a type that
+	// was not found because it does not exist any more is no error. Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
 	// WouldDelete: in a dry run, what a real one would delete.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, items int, err error)
-	// Conflict: somebody else changed the namespace; the write is repeated on the new state.
+	// Conflict: another client changed the namespace; the write is repeated on the new state.
 	Conflict func(namespace string, err error)
 	// ConditionsUpdated: the status was written.
 	ConditionsUpdated func(namespace string, conditions []api.NamespaceCondition)
@@ -40,100 +40,117 @@ type Trace struct {
 	Finalized func(namespace string, err error)
 	// PhaseDone: a part of the deletion is over, see [Phase].
 	PhaseDone func(namespace string, phase Phase, took time.Duration)
-	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; so many namespaces wait for a
-	// worker meanwhile. Called on a goroutine of its own; a panic goes to wait.HandleCrash.
+	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is how many namespaces
+	// wait for a worker. Called on a goroutine of its own; a panic goes to wait.HandleCrash.
 	PassStuck func(namespace string, running time.Duration, waiting int)
-	// PassPanicked: a pass panicked. It counts as failed, see [PanicError], and is repeated as any other.
+	// PassPanicked: a pass panicked. It counts as failed, see [PanicError], and is repeated.
 	PassPanicked func(namespace string, err *PanicError)
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
-	// the failed passes since the last one that went well.
+	// the failed passes since the last one that succeeded.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
 	// Gone: a namespace that was seen in deletion does not exist any more; took is the time since it was seen. Passes that
-	// find that out themselves end before or after this. A controller that stands by does not tell it: the one that works does.
+	// find that out themselves end before or after this. A standby does not report Gone; the leader does.
 	Gone func(namespace string, took time.Duration)
 }
 
-func (t *Trace) enqueued(namespace *api.Namespace, after time.Duration) {
-	if t != nil && t.Enqueued != nil {
-		t.Enqueued(namespace, after)
+// ignore has a hook for everything that is called without a check.
+var ignore = &Trace{
+	Enqueued:          func(*api.Namespace, time.Duration) {},
+	PassContext:       func(ctx context.Context, _ string) context.Context { return ctx },
+	PassStarted:       func(string) {},
+	Discovered:        func(string, int, error) {},
+	EmptinessChecked:  func(context.Context, int, int, time.Duration) {},
+	TypeDeleted:       func(string, api.GroupVersionResource, int, error) {},
+	WouldDelete:       func(string, api.GroupVersionResource, int, error) {},
+	Conflict:          func(string, error) {},
+	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
+	ConditionsFailed:  func(string, error) {},
+	Finalized:         func(string, error) {},
+	PassPanicked:      func(string, *PanicError) {},
+	PassDone:          func(string, time.Duration, int, error) {},
+	Gone:              func(string, time.Duration) {},
+}
+
+// complete returns a trace whose hooks may be called without a check, except PhaseDone and PassStuck.
+func (t *Trace) complete() *Trace {
+	if t == nil {
+		return ignore
+	}
+	return ignore.and(t)
+}
+
+// JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;
+// the result is nil if all are, and the argument itself if there is only one.
+func JoinTraces(traces ...*Trace) *Trace {
+	return hooks.Traces((*Trace).and, traces...)
+}
+
+func (t *Trace) and(u *Trace) *Trace {
+	return &Trace{
+		Enqueued:          hooks.Join2(t.Enqueued, u.Enqueued),
+		PassContext:       chain(t.PassContext, u.PassContext),
+		PassStarted:       hooks.Join(t.PassStarted, u.PassStarted),
+		Discovered:        hooks.Join3(t.Discovered, u.Discovered),
+		EmptinessChecked:  hooks.Join4(t.EmptinessChecked, u.EmptinessChecked),
+		TypeDeleted:       hooks.Join4(t.TypeDeleted, u.TypeDeleted),
+		WouldDelete:       hooks.Join4(t.WouldDelete, u.WouldDelete),
+		Conflict:          hooks.Join2(t.Conflict, u.Conflict),
+		ConditionsUpdated: hooks.Join2(t.ConditionsUpdated, u.ConditionsUpdated),
+		ConditionsFailed:  hooks.Join2(t.ConditionsFailed, u.ConditionsFailed),
+		Finalized:         hooks.Join2(t.Finalized, u.Finalized),
+		PhaseDone:         hooks.Join3(t.PhaseDone, u.PhaseDone),
+		PassStuck:         hooks.Join3(t.PassStuck, u.PassStuck),
+		PassPanicked:      hooks.Join2(t.PassPanicked, u.PassPanicked),
+		PassDone:          hooks.Join4(t.PassDone, u.PassDone),
+		Gone:              hooks.Join2(t.Gone, u.Gone),
 	}
 }
 
-func (t *Trace) passContext(ctx context.Context, namespace string) context.Context {
-	if t != nil && t.PassContext != nil {
-		return t.PassContext(ctx, namespace)
+// chain passes what the first returns to the second.
+func chain(f, g func(context.Context, string) context.Context) func(context.Context, string) context.Context {
+	if f == nil || g == nil {
+		return hooks.Either(f, g, f == nil)
 	}
-	return ctx
+	return func(ctx context.Context, namespace string) context.Context { return g(f(ctx, namespace), namespace) }
 }
 
-func (t *Trace) passStarted(namespace string) {
-	if t != nil && t.PassStarted != nil {
-		t.PassStarted(namespace)
-	}
+// Phase is a part of what the deletion of a namespace takes. Together they take the time from the moment in which
+// the deletion was seen to the end of the last pass, except microseconds between them.
+type Phase string
+
+// The phases, in the order in which a deletion goes through them. All but the first come again with each pass.
+const (
+	// PhaseGrace: from the moment in which the deletion was seen until a worker took it up: the grace period, and the wait
+	// for a worker.
+	PhaseGrace Phase = "grace"
+	// PhaseWaiting: between two passes, because content needed time or the pass before had failed.
+	PhaseWaiting Phase = "waiting"
+	// PhaseReading: the namespace is read from the server.
+	PhaseReading Phase = "reading"
+	// PhaseDiscovery: waiting for the resource types.
+	PhaseDiscovery Phase = "discovery"
+	// PhaseEmptinessCheck: waiting to learn which types have no content in any namespace in deletion.
+	PhaseEmptinessCheck Phase = "emptiness_check"
+	// PhasePods: deleting pods and looking at what is left of them. Nothing else goes on meanwhile.
+	PhasePods Phase = "pods"
+	// PhaseContent: deleting everything else.
+	PhaseContent Phase = "content"
+	// PhaseReport: writing conditions and phase of the namespace.
+	PhaseReport Phase = "report"
+	// PhaseFinalization: removing this controller's token, or a namespace that has none.
+	PhaseFinalization Phase = "finalization"
+)
+
+// Phases returns all phases in their order.
+func Phases() []Phase {
+	return []Phase{PhaseGrace, PhaseWaiting, PhaseReading, PhaseDiscovery, PhaseEmptinessCheck, PhasePods, PhaseContent, PhaseReport, PhaseFinalization}
 }
 
-func (t *Trace) discovered(namespace string, types int, err error) {
-	if t != nil && t.Discovered != nil {
-		t.Discovered(namespace, types, err)
+// Phase begins a phase and returns the function that ends it.
+func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
+	if t == nil || t.PhaseDone == nil {
+		return func() {}
 	}
-}
-
-func (t *Trace) surveyed(ctx context.Context, types, seen int, took time.Duration) {
-	if t != nil && t.Surveyed != nil {
-		t.Surveyed(ctx, types, seen, took)
-	}
-}
-
-func (t *Trace) typeDeleted(namespace string, resource api.GroupVersionResource, remaining int, err error) {
-	if t != nil && t.TypeDeleted != nil {
-		t.TypeDeleted(namespace, resource, remaining, err)
-	}
-}
-
-func (t *Trace) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
-	if t != nil && t.WouldDelete != nil {
-		t.WouldDelete(namespace, resource, items, err)
-	}
-}
-
-func (t *Trace) conflict(namespace string, err error) {
-	if t != nil && t.Conflict != nil {
-		t.Conflict(namespace, err)
-	}
-}
-
-func (t *Trace) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
-	if t != nil && t.ConditionsUpdated != nil {
-		t.ConditionsUpdated(namespace, conditions)
-	}
-}
-
-func (t *Trace) conditionsFailed(namespace string, err error) {
-	if t != nil && t.ConditionsFailed != nil {
-		t.ConditionsFailed(namespace, err)
-	}
-}
-
-func (t *Trace) finalized(namespace string, err error) {
-	if t != nil && t.Finalized != nil {
-		t.Finalized(namespace, err)
-	}
-}
-
-func (t *Trace) passDone(namespace string, took time.Duration, failures int, err error) {
-	if t != nil && t.PassDone != nil {
-		t.PassDone(namespace, took, failures, err)
-	}
-}
-
-func (t *Trace) passStuck(namespace string, running time.Duration, waiting int) {
-	if t != nil && t.PassStuck != nil {
-		t.PassStuck(namespace, running, waiting)
-	}
-}
-
-func (t *Trace) passPanicked(namespace string, err *PanicError) {
-	if t != nil && t.PassPanicked != nil {
-		t.PassPanicked(namespace, err)
-	}
+	began := time.Now()
+	return func() { t.PhaseDone(namespace, phase, time.Since(began)) }
 }

@@ -2,65 +2,46 @@ package nsctl
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/restclient/api"
+	"orrery/internal/hooks/hookstest"
 )
 
-var terminating = &api.Namespace{}
+func TestJoinTraces(t *testing.T) { hookstest.Run(t, JoinTraces) }
 
-// callAll calls every hook once.
-func callAll(t *Trace) {
-	t.enqueued(terminating, time.Second)
-	t.passContext(context.Background(), "ns")
-	t.passStarted("ns")
-	t.surveyed(context.Background(), 30, 30, time.Second)
-	t.discovered("ns", 30, nil)
-	t.typeDeleted("ns", api.PodsResource, 1, nil)
-	t.wouldDelete("ns", api.PodsResource, 1, nil)
-	t.conflict("ns", nil)
-	t.conditionsUpdated("ns", nil)
-	t.conditionsFailed("ns", nil)
-	t.finalized("ns", nil)
-	t.phase("ns", PhasePods)()
-	t.phaseDone("ns", PhaseGrace, time.Second)
-	t.passDone("ns", time.Second, 0, nil)
-	t.gone("ns", time.Second)
-}
-
-func TestHooksThatAreNotSetCostNoAllocation(t *testing.T) {
-	for name, trace := range map[string]*Trace{"no trace": nil, "no hooks": {}} {
-		assert.Zero(t, testing.AllocsPerRun(100, func() { callAll(trace) }), name)
+// Without hooks, and with some, everything may be called but the two for which the callers look first.
+func TestEveryHookMayBeCalled(t *testing.T) {
+	optional := []string{"PhaseDone", "PassStuck"}
+	for _, trace := range []*Trace{nil, {}, {Gone: func(string, time.Duration) {}}} {
+		complete := reflect.ValueOf(*trace.complete())
+		for i := range complete.NumField() {
+			if name := complete.Type().Field(i).Name; !assert.Equal(t, complete.Field(i).IsNil(), slices.Contains(optional, name), name) {
+				t.Log("a hook that nobody has set must be a function that does nothing")
+			}
+		}
+		ctx := t.Context()
+		assert.Equal(t, ctx, trace.complete().PassContext(ctx, "ns"))
+		trace.Phase("ns", PhasePods)()
 	}
 }
 
-func TestEveryHookIsCalled(t *testing.T) {
-	calls := 0
-	callAll(&Trace{
-		Enqueued:          func(*api.Namespace, time.Duration) { calls++ },
-		PassContext:       func(ctx context.Context, _ string) context.Context { calls++; return ctx },
-		PassStarted:       func(string) { calls++ },
-		Surveyed:          func(context.Context, int, int, time.Duration) { calls++ },
-		Discovered:        func(string, int, error) { calls++ },
-		TypeDeleted:       func(string, api.GroupVersionResource, int, error) { calls++ },
-		WouldDelete:       func(string, api.GroupVersionResource, int, error) { calls++ },
-		Conflict:          func(string, error) { calls++ },
-		ConditionsUpdated: func(string, []api.NamespaceCondition) { calls++ },
-		ConditionsFailed:  func(string, error) { calls++ },
-		Finalized:         func(string, error) { calls++ },
-		PhaseDone:         func(string, Phase, time.Duration) { calls++ },
-		PassDone:          func(string, time.Duration, int, error) { calls++ },
-		Gone:              func(string, time.Duration) { calls++ },
-	})
-	assert.Equal(t, 15, calls)
-}
-
-func BenchmarkNilTrace(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		callAll(nil)
-	}
+func TestHooksThatAreSetAreCalled(t *testing.T) {
+	type key struct{}
+	var gone []string
+	trace := (&Trace{
+		Gone: func(namespace string, _ time.Duration) { gone = append(gone, namespace) },
+		PassContext: func(ctx context.Context, namespace string) context.Context {
+			return context.WithValue(ctx, key{}, namespace)
+		},
+		PhaseDone: func(namespace string, phase Phase, _ time.Duration) { gone = append(gone, string(phase)) },
+	}).complete()
+	trace.Gone("a", 0)
+	trace.Phase("a", PhasePods)()
+	assert.Equal(t, []string{"a", "pods"}, gone)
+	assert.Equal(t, "b", trace.PassContext(t.Context(), "b").Value(key{}))
 }

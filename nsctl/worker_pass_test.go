@@ -16,9 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
+	"orrery/nsctl/nsctltest"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
+
+// forms are the deleters that the controller may have.
+var forms = map[string]func(nsctl.DeleterConfig) nsctl.Deleter{"textbook": nsctl.NewDeleter, "fast": fast.NewDeleter}
 
 // passLog notes what the hooks tell of passes.
 type passLog struct {
@@ -107,9 +112,9 @@ func (f flawedContent) Delete(ctx context.Context, gvr api.GroupVersionResource,
 }
 
 // startFlawed runs a controller with faults in its clients.
-func startFlawed(t *testing.T, c *cluster, f *flawed, adjust func(*nsctl.Config)) (*running, *passLog) {
+func startFlawed(t *testing.T, c *nsctltest.Cluster, f *flawed, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config)) (*nsctltest.Running, *passLog) {
 	log := &passLog{}
-	r := startController(t, c, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+	r := nsctltest.StartController(t, c, form, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
 		f.NamespaceClient, f.Discovery = deleter.Namespaces, deleter.Discovery
 		deleter.Namespaces, deleter.Discovery = f, f
 		deleter.Content = flawedContent{deleter.Content, f}
@@ -130,80 +135,87 @@ func TestAPassThatPanics(t *testing.T) {
 			panicHere(fault)
 		}
 	}
-	tests := map[string]*flawed{
-		"on the worker's goroutine": {get: func(_ context.Context, name string) { unlucky(name) }},
-		"on that of a type": {delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
-			if gvr.Resource == "secrets" {
-				unlucky(name)
-			}
-		}},
-		"with the pods": {delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
-			if gvr.Resource == "pods" {
-				unlucky(name)
-			}
-		}},
+	tests := map[string]func() *flawed{
+		"on the worker's goroutine": func() *flawed { return &flawed{get: func(_ context.Context, name string) { unlucky(name) }} },
+		"on that of a type": func() *flawed {
+			return &flawed{delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
+				if gvr.Resource == "secrets" {
+					unlucky(name)
+				}
+			}}
+		},
+		"with the pods": func() *flawed {
+			return &flawed{delete: func(_ context.Context, gvr api.GroupVersionResource, name string) {
+				if gvr.Resource == "pods" {
+					unlucky(name)
+				}
+			}}
+		},
 	}
-	for name, f := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster()
-				c.addNamespace("unlucky", true, "kubernetes")
-				c.put("secrets.", "unlucky", "s")
-				c.put("pods.", "unlucky", "p", runningPod(0))
-				r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.Workers = 1 })
-				time.Sleep(10 * time.Second)
-				for i := range 5 {
-					c.addNamespace(fmt.Sprint("fine-", i), true, "kubernetes")
-				}
-				time.Sleep(20 * time.Minute)
-				for i := range 5 {
-					assert.Nil(t, c.namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
-				}
-				assert.NotNil(t, c.namespace("unlucky"))
-				log.note(func() {
-					passes := len(log.ends["unlucky"])
-					assert.Greater(t, passes, 25, "it is not given up")
-					assert.Less(t, passes, 45, "but tried once a minute")
-					assert.Len(t, log.panics, passes)
-					assert.ErrorIs(t, log.ends["unlucky"][0], fault)
-					assert.EqualError(t, log.panics[0], "the pass panicked: a fault in the program")
-					assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
+	for name := range tests {
+		for form, newDeleter := range forms {
+			f := tests[name]()
+			t.Run(name+" "+form, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := nsctltest.NewCluster()
+					c.AddNamespace("unlucky", true, "kubernetes")
+					c.Put("secrets.", "unlucky", "s")
+					c.Put("pods.", "unlucky", "p", nsctltest.RunningPod(0))
+					r, log := startFlawed(t, c, f, newDeleter, func(config *nsctl.Config) { config.Workers = 1 })
+					time.Sleep(10 * time.Second)
+					for i := range 5 {
+						c.AddNamespace(fmt.Sprint("fine-", i), true, "kubernetes")
+					}
+					time.Sleep(20 * time.Minute)
+					for i := range 5 {
+						assert.Nil(t, c.Namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
+					}
+					assert.NotNil(t, c.Namespace("unlucky"))
+					log.note(func() {
+						passes := len(log.ends["unlucky"])
+						assert.Greater(t, passes, 25, "it is not given up")
+						assert.Less(t, passes, 45, "but tried once a minute")
+						assert.Len(t, log.panics, passes)
+						assert.ErrorIs(t, log.ends["unlucky"][0], fault)
+						assert.EqualError(t, log.panics[0], "the pass panicked: a fault in the program")
+						assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
+					})
+					f.healed.Store(true)
+					time.Sleep(2 * time.Minute)
+					assert.Nil(t, c.Namespace("unlucky"))
+					assert.Empty(t, r.Snapshot().Active)
+					r.Stop()
 				})
-				f.healed.Store(true)
-				time.Sleep(2 * time.Minute)
-				assert.Nil(t, c.namespace("unlucky"))
-				assert.Empty(t, r.Snapshot().Active)
-				r.stop()
 			})
-		})
+		}
 	}
 }
 
 func panicHere(value any) { panic(value) }
 
-// Faults beside the pass: while types are being discovered, and in a survey that several passes share.
+// Faults beside the pass: in a prefetch, and in an emptiness check that several passes share.
 func TestWhatServesAPassPanics(t *testing.T) {
 	tests := map[string]*flawed{
-		"discovery": {discover: func(context.Context) { panicHere("no types") }},
-		"survey":    {holders: func() { panicHere("no survey") }},
+		"discovery":       {discover: func(context.Context) { panicHere("no types") }},
+		"emptiness check": {holders: func() { panicHere("no check") }},
 	}
 	for name, f := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster()
-				names := crowd(c, 10)
-				r, log := startFlawed(t, c, f, nil)
+				c := nsctltest.NewCluster()
+				names := nsctltest.Crowd(c, 10)
+				r, log := startFlawed(t, c, f, fast.NewDeleter, nil)
 				time.Sleep(10 * time.Second)
 				log.note(func() { assert.NotEmpty(t, log.panics) })
 				for _, name := range names {
-					if c.namespace(name) == nil {
-						assert.Empty(t, c.left(name))
+					if c.Namespace(name) == nil {
+						assert.Empty(t, c.Left(name))
 					}
 				}
 				f.healed.Store(true)
 				time.Sleep(2 * time.Minute)
-				assertAllGone(t, c, names)
-				r.stop()
+				nsctltest.AssertAllGone(t, c, names)
+				r.Stop()
 			})
 		})
 	}
@@ -224,20 +236,20 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster()
-				c.addNamespace("slow", true, "kubernetes")
+				c := nsctltest.NewCluster()
+				c.AddNamespace("slow", true, "kubernetes")
 				f := &flawed{get: func(ctx context.Context, name string) {
 					if name == "slow" {
 						test.block(ctx)
 					}
 				}}
-				r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.Workers = 2 })
+				r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2 })
 				time.Sleep(10 * time.Second)
 				for i := range 30 {
 					name := fmt.Sprint("fine-", i)
-					c.addNamespace(name, true, "kubernetes")
+					c.AddNamespace(name, true, "kubernetes")
 					time.Sleep(5100 * time.Millisecond)
-					require.Nil(t, c.namespace(name), "the other worker has it")
+					require.Nil(t, c.Namespace(name), "the other worker has it")
 				}
 				assert.Contains(t, r.Snapshot().Active, "slow")
 				time.Sleep(56 * time.Minute)
@@ -251,8 +263,8 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 				})
 				f.healed.Store(true)
 				time.Sleep(20 * time.Minute)
-				assert.Nil(t, c.namespace("slow"))
-				r.stop()
+				assert.Nil(t, c.Namespace("slow"))
+				r.Stop()
 				log.note(func() { log.stuck = nil })
 				time.Sleep(time.Hour)
 				log.note(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
@@ -279,15 +291,15 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told.Store(0)
-				c := newCluster()
-				c.addNamespace("unlucky", true, "kubernetes")
+				c := nsctltest.NewCluster()
+				c.AddNamespace("unlucky", true, "kubernetes")
 				f := &flawed{get: func(context.Context, string) {
 					time.Sleep(test.block)
 					if test.block == 0 {
 						panicHere("a fault in the program")
 					}
 				}}
-				r, _ := startFlawed(t, c, f, func(config *nsctl.Config) {
+				r, _ := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) {
 					config.ResyncPeriod = 24 * time.Hour
 					test.spoil(config.Trace)
 				})
@@ -295,8 +307,8 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 				assert.Greater(t, told.Load(), int32(1), "and is told of again")
 				f.healed.Store(true)
 				time.Sleep(10 * time.Minute)
-				assert.Nil(t, c.namespace("unlucky"), "the namespace is tried again")
-				r.stop()
+				assert.Nil(t, c.Namespace("unlucky"), "the namespace is tried again")
+				r.Stop()
 			})
 		})
 	}
@@ -305,44 +317,49 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 // Without a limit a pass may take as long as it wants.
 func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.addNamespace("slow", true, "kubernetes")
+		c := nsctltest.NewCluster()
+		c.AddNamespace("slow", true, "kubernetes")
 		f := &flawed{get: func(ctx context.Context, _ string) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(3 * time.Hour):
 			}
 		}}
-		r, log := startFlawed(t, c, f, func(config *nsctl.Config) { config.PassTimeout = -1 })
+		r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.PassTimeout = -1 })
 		time.Sleep(4 * time.Hour)
-		assert.Nil(t, c.namespace("slow"))
-		log.note(func() { assert.Equal(t, []error{nil}, log.ends["slow"]) })
-		r.stop()
+		assert.Nil(t, c.Namespace("slow"))
+		log.note(func() {
+			assert.NotEmpty(t, log.ends["slow"])
+			for _, err := range log.ends["slow"] {
+				assert.NoError(t, err)
+			}
+		})
+		r.Stop()
 	})
 }
 
 // Namespaces that fail for ever: each is tried with pauses up to a minute, and no other waits for them.
 func TestPassesThatFailForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
+		c := nsctltest.NewCluster()
 		const bad = 4
 		for i := range bad {
-			c.addNamespace(fmt.Sprint("bad-", i), true, "kubernetes")
+			c.AddNamespace(fmt.Sprint("bad-", i), true, "kubernetes")
 		}
-		c.refuse(func(r *http.Request) *api.Status {
+		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/bad-") {
-				return status(500, api.ReasonInternalError, "out of order")
+				return nsctltest.Status(500, api.ReasonInternalError, "out of order")
 			}
 			return nil
 		})
-		r, log := startFlawed(t, c, &flawed{}, func(config *nsctl.Config) { config.Workers = 2; config.ResyncPeriod = 24 * time.Hour })
+		r, log := startFlawed(t, c, &flawed{}, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2; config.ResyncPeriod = 24 * time.Hour })
 		time.Sleep(20 * time.Minute)
 		log.note(func() { clear(log.began) })
 		for i := range 10 {
 			name := fmt.Sprint("fine-", i)
-			c.addNamespace(name, true, "kubernetes")
+			c.AddNamespace(name, true, "kubernetes")
 			time.Sleep(6 * time.Second)
-			require.Nil(t, c.namespace(name))
+			require.Nil(t, c.Namespace(name))
 		}
 		time.Sleep(29 * time.Minute)
 		log.note(func() {
@@ -354,23 +371,23 @@ func TestPassesThatFailForEver(t *testing.T) {
 				}
 			}
 		})
-		r.stop()
+		r.Stop()
 	})
 }
 
 // A namespace that is re-created again and again while nobody looks leaves nothing behind.
 func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		r := startController(t, c, nil)
+		c := nsctltest.NewCluster()
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Second)
 		for range 100 {
-			c.addNamespace("ns", true, "kubernetes") // a new UID: the watch has missed the deletion
+			c.AddNamespace("ns", true, "kubernetes") // a new UID: the watch has missed the deletion
 			time.Sleep(time.Second)
 		}
 		time.Sleep(10 * time.Second)
-		assert.Nil(t, c.namespace("ns"))
-		assert.Zero(t, r.Settled())
-		r.stop()
+		assert.Nil(t, c.Namespace("ns"))
+		assert.Zero(t, r.Deleting())
+		r.Stop()
 	})
 }

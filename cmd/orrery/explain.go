@@ -10,7 +10,7 @@ import (
 
 var errNothingToRun = errors.New("no controller is left to run; see --controllers")
 
-// startError is why a run could not begin.
+// startError is the error of a run that could not begin.
 type startError struct {
 	doing  string
 	server string
@@ -23,7 +23,7 @@ func (e *startError) Error() string {
 
 func (e *startError) Unwrap() error { return e.err }
 
-// explain turns an error into one sentence that says what to do about it.
+// explain returns one sentence that says what went wrong and what helps.
 func explain(err error) string {
 	var start *startError
 	if !errors.As(err, &start) {
@@ -40,14 +40,14 @@ func explain(err error) string {
 	return what
 }
 
-// adviceFor is the table of what usually helps.
+// adviceFor returns what usually helps. It recommends no built-in role: none has the Lease that --leader-elect needs.
 func adviceFor(err error) string {
 	var transport *restclient.TransportError
 	switch {
 	case api.IsUnauthorized(err):
 		return "the server does not accept these credentials: check the user in the kubeconfig, or log in again"
 	case api.IsForbidden(err):
-		return "this user may not do that: use one that may get, list, watch and delete namespaces and their content (the role system:controller:namespace-controller has these rights)"
+		return "this user may not do that: \"orrery rbac\", with the flags of this run, prints the role that it needs"
 	case api.IsNotFound(err):
 		return "something answers there that is not a Kubernetes API server: check the server address in the kubeconfig"
 	case errors.As(err, &transport):

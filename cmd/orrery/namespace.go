@@ -9,6 +9,7 @@ import (
 	"orrery/internal/controllers"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -50,7 +51,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 		})
 		controller, err := nsctl.NewController(nsctl.Config{
 			Informer: namespaceInformer,
-			Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+			Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 				Namespaces: namespaces,
 				Content:    nsctl.NewContentClient(shared.Client),
 				Discovery: discovery.NewCached(discovery.NewWithConfig(shared.Client, discovery.Config{

@@ -73,16 +73,16 @@ func (p *process) run(ctx context.Context, initializers map[string]controllers.I
 }
 
 // refuseToStart returns why this process must not start beside another namespace controller. One that takes part in an election
-// looks at what is evident, and finds the rest out when it leads: before, another replica may be the one that is found.
+// looks again when it leads: that may be days later.
 func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if options.electing() {
-		return refuseEvident(ctx, client, options, logger)
+		return refuseEvident(ctx, client, options)
 	}
 	return refuseSecond(ctx, client, options, logger)
 }
 
-// refuse returns why this process must not work although it leads. Who has relieved another one of its kind need not ask:
-// that one has, and a takeover must not wait for the answer.
+// refuse returns why this process must not work although it leads. A successor of a leader that worked does not look: that
+// leader has, and a takeover must not wait for the answer.
 func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 	if relieved || !p.options.electing() {
 		return nil

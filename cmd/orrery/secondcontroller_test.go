@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,53 +14,58 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
-	"orrery/internal/secondcontroller"
-	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 )
 
-// crowdedCluster is an API server in memory that looks like a genuine one, of whose controllers nothing shows. Somebody takes namespaces
-// down there at once. They can be made when making allows it.
-func crowdedCluster(t *testing.T, making <-chan struct{}) (path string, probes *atomic.Int32) {
+// crowdedCluster is an API server in memory that looks like a genuine one. When shown is closed, kube-controller-manager has its
+// pod there, by whose command line its namespace controller is on; until then that cannot be read. looks counts who asks from then on.
+func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *atomic.Int32) {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	probes = &atomic.Int32{}
+	looks = &atomic.Int32{}
 	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		probe := strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/"+secondcontroller.CanaryPrefix)
-		switch {
-		case r.URL.Path == "/version":
+		switch r.URL.Path {
+		case "/version":
 			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: "v1.36.3"})
-		case probe && r.Method == http.MethodGet:
-			refusing(http.StatusNotFound, api.ReasonNotFound)(w, r)
-		default:
-			if r.URL.Path == "/api/v1/namespaces" && r.Method == http.MethodPost && r.URL.RawQuery == "" {
-				select {
-				case <-making:
-				case <-t.Context().Done(): // the request's own ends only when its body has been read
-					return
-				}
-				probes.Add(1)
+		case "/api/v1/namespaces/kube-system/pods":
+			select {
+			case <-shown:
+				looks.Add(1)
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"items":[{"metadata":{"name":"m"},"spec":{"containers":[{"command":["kube-controller-manager"]}]},
+					"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`)
+			default:
+				refusing(http.StatusForbidden, api.ReasonForbidden)(w, r)
 			}
+		default:
 			server.Handler().ServeHTTP(w, r)
 		}
 	}))
-	return writeKubeconfig(t, url, "{}"), probes
+	return writeKubeconfig(t, url, "{}"), looks
 }
 
-// A replica that finds another namespace controller gives the Lease back and ends. The one that stood by finds out for itself: it has not
-// relieved anybody who worked.
+// A replica that finds another namespace controller when it leads gives the Lease back and ends. A standby takes over and finds out
+// for itself: its predecessor has not worked.
 func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
-	making := make(chan struct{})
-	path, probes := crowdedCluster(t, making)
-	first := startReplica(t, path, "--allow-second-controller=false")
-	first.await("became leader")
-	second := startReplica(t, path, "--allow-second-controller=false")
-	second.await("standing by")
-	close(making) // only now the first can find out
-	for _, r := range []*replica{first, second} {
+	shown := make(chan struct{})
+	path, looks := crowdedCluster(t, shown)
+	leases := leasesOf(t, path)
+	seconds, now := int32(3600), api.NewMicroTime(time.Now())
+	held := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}}
+	held.Spec = api.LeaseSpec{HolderIdentity: "a replica that has not worked", LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
+	held, err := leases.Create(t.Context(), held, api.UpdateOptions{})
+	require.NoError(t, err)
+	replicas := []*replica{startReplica(t, path, "--allow-second-controller=false"), startReplica(t, path, "--allow-second-controller=false")}
+	for _, r := range replicas {
+		r.await("standing by")
+	}
+	close(shown) // both have looked, and have seen nothing
+	held.Spec.HolderIdentity = ""
+	_, err = leases.Update(t.Context(), held, api.UpdateOptions{})
+	require.NoError(t, err)
+	for _, r := range replicas {
 		select {
 		case err := <-r.ended:
 			var refusal *secondControllerError
@@ -68,25 +73,25 @@ func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 		case <-time.After(10 * time.Minute):
 			require.Fail(t, "it works beside another one", r.stderr.String())
 		}
+		r.await("became leader")
 		assert.NotContains(t, r.stderr.String(), "controller started")
 	}
-	assert.Equal(t, int32(2), probes.Load())
+	assert.Equal(t, int32(2), looks.Load())
+	assert.Empty(t, leaseOf(t, path).Annotations, "neither has worked")
 }
 
-// Whoever is stopped while it finds out has not worked: it does not say so, neither in the log nor in the Lease.
-func TestAReplicaThatIsStoppedBeforeItKnowsHasNotWorked(t *testing.T) {
-	path, _ := crowdedCluster(t, nil)
+// Evidence that can be read at the start is a reason not to start at all.
+func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
+	shown := make(chan struct{})
+	close(shown)
+	path, _ := crowdedCluster(t, shown)
 	r := startReplica(t, path, "--allow-second-controller=false")
-	r.await("became leader")
-	r.stop()
-	require.NoError(t, <-r.ended)
-	r.await("gave the Lease back")
-	assert.NotContains(t, r.stderr.String(), "controller started")
-	assert.NotContains(t, r.stderr.String(), "stopping: finishing")
-	assert.Empty(t, leaseOf(t, path).Annotations)
+	var refusal *secondControllerError
+	require.ErrorAs(t, <-r.ended, &refusal)
+	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
 }
 
-// Who follows on one that has worked goes to work at once.
+// A successor of a leader that worked goes to work at once.
 func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	for _, test := range []struct {
 		term     leaderelection.Term
@@ -101,7 +106,7 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	}
 }
 
-// What is only suspected is not called a fact, in a rehearsal either.
+// A suspicion is not called a fact, in a dry run either.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	leases := leasesOf(t, path)
@@ -114,26 +119,6 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	r.await("controller started")
 	assert.Contains(t, r.stderr.String(), "another namespace controller may work")
 	assert.NotContains(t, r.stderr.String(), "another namespace controller works")
-	r.stop()
-	require.NoError(t, <-r.ended)
-}
-
-// What an earlier run has left behind is taken away by the next one that works.
-func TestALeftoverProbeIsDeleted(t *testing.T) {
-	path := builtIn(t)
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
-	require.NoError(t, err)
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	left := &api.Namespace{ObjectMeta: api.ObjectMeta{
-		Name: secondcontroller.CanaryPrefix + "left", Labels: map[string]string{"app.kubernetes.io/managed-by": "orrery"},
-	}}
-	_, err = restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Create(t.Context(), left, api.UpdateOptions{})
-	require.NoError(t, err)
-	r := startReplica(t, path, "--allow-second-controller=false", "--namespace-deletion-grace-period=0")
-	r.await("left behind, has been deleted")
-	r.await("namespace finalized")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }

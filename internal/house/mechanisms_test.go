@@ -238,6 +238,11 @@ func subtestsAround(file string) (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
+			for name := range near.declared {
+				if method, ok := strings.CutPrefix(name, "suite."); ok { // a suite whose tests are methods
+					known[method] = true
+				}
+			}
 			for _, text := range near.texts {
 				for part := range strings.SplitSeq(text, "/") {
 					known[strings.ReplaceAll(part, " ", "_")] = true

@@ -1,7 +1,7 @@
 package rbac
 
-// Config is as much of a run as decides what rights it needs, and who is to have them. The zero value is a rehearsal without leader
-// election.
+// Config is as much of a run as decides what rights it needs, and who is to have them. The zero value is a run without Events and
+// leader election.
 type Config struct {
 	// Name is that of the roles and bindings.
 	Name string

@@ -42,7 +42,7 @@ func TestRoles(t *testing.T) {
 		"everything":         {func(*rbac.Config) {}, slices.Concat(everywhere, lease, events)},
 		"alone":              {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
 		"without Events":     {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
-		"a rehearsal":        {func(c *rbac.Config) { c.DryRun = true }, everywhere},
+		"a dry run":          {func(c *rbac.Config) { c.DryRun = true }, everywhere},
 		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, everywhere},
 		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere, []string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
 	} {
@@ -64,7 +64,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-func TestARehearsalOnlyReads(t *testing.T) {
+func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
 	config.DryRun = true
 	for _, right := range rbac.Rights(config) {

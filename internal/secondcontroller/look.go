@@ -7,11 +7,55 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
+)
+
+// Verdict is whether another namespace controller works.
+type Verdict int
+
+// The verdicts, in the order of how much is known.
+const (
+	// Unknown: nothing could be read.
+	Unknown Verdict = iota
+	// Suspected: kube-controller-manager renews its Lease, and nothing that can be read says whether its namespace
+	// controller is on.
+	Suspected
+	// Absent: there is none.
+	Absent
+	// Present: there is one, and it works.
+	Present
+)
+
+// String returns the verdict as a word for a log line.
+func (v Verdict) String() string {
+	switch v {
+	case Suspected:
+		return "suspected"
+	case Absent:
+		return "absent"
+	case Present:
+		return "present"
+	default:
+		return "unknown"
+	}
+}
+
+// Evidence is a verdict and, as a part of a sentence, how it is known.
+type Evidence struct {
+	Verdict Verdict
+	How     string
+}
+
+// The names of kube-controller-manager, where it runs and how its pods are labelled.
+const (
+	managerName     = "kube-controller-manager"
+	systemNamespace = "kube-system"
+	managerLabel    = "component=" + managerName
 )
 
 // The versions of the API server in memory, by what follows the version of Kubernetes that it stands for.
@@ -20,11 +64,12 @@ const (
 	servedDemo  = "+orrery.demo"
 )
 
-// recently is how long ago the status of a namespace may have been written for its writer to be taken to work. A controller that
-// was switched off a moment ago has not been forgotten longer than it takes to restart kube-controller-manager.
+// recently is how old the status of a namespace may be for its writer to count as working. It is no longer than a restart of
+// kube-controller-manager takes, so that one that has just been switched off is not found.
 const recently = 15 * time.Second
 
-// Look collects what the cluster shows by itself. It only reads. The error is that of a context that has ended.
+// Look reads what the cluster shows of another namespace controller, and writes nothing. The first evidence decides. The error is
+// that of a context that has ended.
 func Look(ctx context.Context, client *restclient.Client) (Evidence, error) {
 	l := looker{client: client}
 	for _, look := range []func(context.Context) Evidence{l.version, l.pods, l.namespaces, l.lease} {
@@ -42,7 +87,7 @@ func Look(ctx context.Context, client *restclient.Client) (Evidence, error) {
 // looker asks a server.
 type looker struct{ client *restclient.Client }
 
-// get reads a document and returns the time that it is on the server. What cannot be read is not ok.
+// get reads a document and returns the time of the server. It is not ok if the document cannot be read.
 func (l looker) get(ctx context.Context, path string, query url.Values, into any) (now time.Time, ok bool) {
 	var answer restclient.Response
 	if err := l.client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
@@ -58,7 +103,7 @@ func (l looker) get(ctx context.Context, path string, query url.Values, into any
 	return now, true
 }
 
-// version knows the API server in memory: it has a namespace controller only in a demo.
+// version recognises the API server in memory: it has a namespace controller only in a demo.
 func (l looker) version(ctx context.Context) Evidence {
 	var version api.VersionInfo
 	l.get(ctx, "/version", nil, &version)
@@ -71,8 +116,8 @@ func (l looker) version(ctx context.Context) Evidence {
 	return Evidence{}
 }
 
-// pods looks at the command line of kube-controller-manager, where it runs in a pod that the API shows: kubeadm and what is built on
-// it (minikube, kind), and others that make static pods of the control plane.
+// pods reads the command line of kube-controller-manager, where it runs in a pod that the API shows: with kubeadm and what is built
+// on it (minikube, kind), and wherever the control plane runs in static pods.
 func (l looker) pods(ctx context.Context) Evidence {
 	var list struct{ Items []managerPod }
 	l.get(ctx, "/api/v1/namespaces/"+systemNamespace+"/pods", url.Values{"labelSelector": {managerLabel}}, &list)
@@ -92,7 +137,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 	return Evidence{Absent, fmt.Sprintf("kube-controller-manager in the pod %s runs without its own, by its command line", without)}
 }
 
-// namespaces looks for one whose deletion is under way, and somebody else is at it.
+// namespaces looks for a namespace in deletion whose conditions another controller has written.
 func (l looker) namespaces(ctx context.Context) Evidence {
 	var list api.List[*api.Namespace]
 	query := url.Values{"fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}, "limit": {"500"}}
@@ -115,17 +160,17 @@ func (l looker) namespaces(ctx context.Context) Evidence {
 	return Evidence{}
 }
 
-// reportsDeletion tells whether the entry is of another namespace controller: nobody else writes these conditions. Its name
+// reportsDeletion reports whether the entry is of another namespace controller: nothing else writes these conditions. Its name
 // is kube-controller-manager's, or that of the program it is part of (k3s, kubelite).
 func reportsDeletion(entry api.ManagedFieldsEntry) bool {
 	return entry.Subresource == "status" && entry.Manager != ownManager &&
 		bytes.Contains(entry.FieldsV1, []byte(api.NamespaceContentRemaining))
 }
 
-// ownManager is how the API server calls this program: its user agent, up to the slash.
+// ownManager is this program's name in managedFields: its user agent, up to the slash.
 const ownManager = "orrery"
 
-// lease looks whether kube-controller-manager is alive. It asks for a list, which needs no right that the work does not need.
+// lease reads whether kube-controller-manager is alive. It asks for a list, for which the rights of the work are enough.
 func (l looker) lease(ctx context.Context) Evidence {
 	var list struct {
 		Items []struct {
@@ -146,6 +191,75 @@ func (l looker) lease(ctx context.Context) Evidence {
 	if lease.HolderIdentity == "" || expires.Before(now) {
 		return Evidence{}
 	}
-	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and whether its namespace controller is on cannot be seen",
+	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its namespace controller is on",
 		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"))}
+}
+
+// managerPod is the part of a pod that shows its command line and whether it runs.
+type managerPod struct {
+	Metadata api.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Containers []struct {
+			Command []string `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"containers"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// ready reports whether the pod is ready and not being deleted.
+func (p managerPod) ready() bool {
+	if p.Metadata.DeletionTimestamp != nil {
+		return false
+	}
+	for _, condition := range p.Status.Conditions {
+		if condition.Type == "Ready" {
+			return condition.Status == "True"
+		}
+	}
+	return false
+}
+
+// controlsNamespaces reports whether the command line has the namespace controller on, as kube-controller-manager reads it: the first
+// entry of --controllers that names it decides; without one, whether there is a "*"; without the flag all are on.
+func (p managerPod) controlsNamespaces() bool {
+	entries := p.controllers()
+	for _, entry := range entries {
+		switch entry {
+		case "namespace-controller", "namespace":
+			return true
+		case "-namespace-controller", "-namespace":
+			return false
+		}
+	}
+	return len(entries) == 0 || slices.Contains(entries, "*")
+}
+
+// controllers returns the entries of --controllers. The flag may be given more than once, and within the text of a shell command.
+func (p managerPod) controllers() []string {
+	var words []string
+	for _, container := range p.Spec.Containers {
+		for _, word := range slices.Concat(container.Command, container.Args) {
+			words = append(words, strings.Fields(word)...)
+		}
+	}
+	var entries []string
+	for i, word := range words {
+		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if name != "controllers" || !strings.HasPrefix(word, "-") {
+			continue
+		}
+		if !given && i+1 < len(words) {
+			value = words[i+1]
+		}
+		for entry := range strings.SplitSeq(value, ",") {
+			entries = append(entries, strings.Trim(entry, `"' `))
+		}
+	}
+	return entries
 }

@@ -29,10 +29,8 @@ type cluster struct {
 	version string
 	// forbidden tells of requests that are refused.
 	forbidden func(*http.Request) bool
-	// slowness is how long each answer takes.
-	slowness time.Duration
-	// lost says which requests are done, late, and not answered: the connection breaks.
-	lost func(*http.Request) bool
+	// read are the methods of the requests so far.
+	read []string
 	// reports are the entries in managedFields of namespaces that somebody has reported on. The server in memory keeps none.
 	reports map[string]object
 }
@@ -43,17 +41,13 @@ func newCluster(t *testing.T) *cluster {
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, lost: nothing, reports: map[string]object{}}
+	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, reports: map[string]object{}}
 	inner := server.Handler()
 	pipes := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(c.slowness)
+		c.read = append(c.read, r.Method)
 		switch {
 		case c.forbidden(r):
 			w.WriteHeader(http.StatusForbidden)
-		case c.lost(r):
-			time.Sleep(lostAfter)
-			inner.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
-			panic(http.ErrAbortHandler)
 		case r.URL.Path == "/version" && c.version != "":
 			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: c.version})
 		case r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces" && r.URL.Query().Get("watch") == "":
@@ -64,19 +58,6 @@ func newCluster(t *testing.T) *cluster {
 	}))
 	c.client = pipes.Client()
 	return c
-}
-
-// lostAfter is how late a request is done whose answer is lost.
-const lostAfter = 700 * time.Millisecond
-
-// canaries are the namespaces that Try has made.
-func (c *cluster) canaries() []*api.Namespace {
-	c.t.Helper()
-	list, err := restclient.Typed[*api.Namespace](c.client, api.NamespacesResource, "").List(context.WithoutCancel(c.t.Context()), api.ListOptions{})
-	require.NoError(c.t, err)
-	return slices.DeleteFunc(list.Items, func(namespace *api.Namespace) bool {
-		return !strings.HasPrefix(namespace.Name, secondcontroller.CanaryPrefix)
-	})
 }
 
 // listNamespaces adds managedFields to what the server answers.
@@ -158,18 +139,6 @@ func (c *cluster) report(name, manager string) {
 		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
 }
 
-// finalize takes a namespace down, as a namespace controller does.
-func (c *cluster) finalize(ctx context.Context, name string) error {
-	namespaces := restclient.Typed[*api.Namespace](c.client, api.NamespacesResource, "")
-	namespace, err := namespaces.Get(ctx, name, api.GetOptions{})
-	if err != nil {
-		return err
-	}
-	namespace.Spec.Finalizers = nil
-	_, err = namespaces.UpdateSubresource(ctx, name, "finalize", namespace, api.UpdateOptions{})
-	return err
-}
-
 func TestWhatAClusterShows(t *testing.T) {
 	forbid := func(part string) func(*cluster) {
 		return func(c *cluster) {
@@ -237,8 +206,10 @@ func TestWhatAClusterShows(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t)
 				test.prepare(c)
+				c.read = nil
 				evidence, err := secondcontroller.Look(t.Context(), c.client)
 				require.NoError(t, err)
+				assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
 				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
 				assert.Contains(t, evidence.How, test.how)
 			})
@@ -277,111 +248,12 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-func TestCanary(t *testing.T) {
-	tests := []struct {
-		name  string
-		other func(ctx context.Context, c *cluster, canary string) error // from 5 s after the deletion on
-		want  secondcontroller.Verdict
-		took  time.Duration
-	}{
-		{"nobody", func(context.Context, *cluster, string) error { return nil }, secondcontroller.Absent, 10 * time.Second},
-		{"somebody finalizes it", func(ctx context.Context, c *cluster, canary string) error { return c.finalize(ctx, canary) }, secondcontroller.Present, 5 * time.Second},
-		{"somebody reports", func(_ context.Context, c *cluster, canary string) error { c.report(canary, "x"); return nil }, secondcontroller.Present, 5 * time.Second},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				assert.True(t, secondcontroller.MayTry(t.Context(), c.client))
-				started, told := time.Now(), make(chan error, 1)
-				evidence, err := secondcontroller.Try(t.Context(), c.client, func(canary string) {
-					assert.True(t, strings.HasPrefix(canary, secondcontroller.CanaryPrefix), canary)
-					go func() {
-						time.Sleep(5*time.Second - time.Millisecond)
-						told <- test.other(t.Context(), c, canary)
-					}()
-				})
-				require.NoError(t, err)
-				require.NoError(t, <-told)
-				assert.Equal(t, test.want, evidence.Verdict, evidence.How)
-				assert.Equal(t, test.took, time.Since(started).Round(time.Second))
-				for _, namespace := range c.canaries() {
-					assert.NotNil(t, namespace.DeletionTimestamp, "one, and it is left to whoever works")
-				}
-			})
-		})
-	}
-}
-
-// Where the server takes a second for an answer the other controller needs more than some moments, and gets it.
-func TestCanaryOfASlowServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
-		c.slowness = time.Second
-		told := make(chan error, 1)
-		evidence, err := secondcontroller.Try(t.Context(), c.client, func(canary string) {
-			go func() {
-				time.Sleep(20 * time.Second)
-				told <- c.finalize(t.Context(), canary)
-			}()
-		})
-		require.NoError(t, err)
-		require.NoError(t, <-told)
-		assert.Equal(t, secondcontroller.Present, evidence.Verdict, evidence.How)
-	})
-}
-
-// One that hardly answers keeps nobody waiting for long.
-func TestCanaryOfAVerySlowServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
-		c.slowness = 4 * time.Second
-		var began time.Time
-		evidence, err := secondcontroller.Try(t.Context(), c.client, func(string) { began = time.Now() })
-		require.NoError(t, err)
-		assert.Equal(t, secondcontroller.Absent, evidence.Verdict, evidence.How)
-		assert.Equal(t, time.Minute, time.Since(began))
-	})
-}
-
-func TestCanaryThatMayNotBe(t *testing.T) {
-	for _, method := range []string{"POST", "DELETE"} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newCluster(t)
-			c.forbidden = func(r *http.Request) bool { return r.Method == method }
-			assert.False(t, secondcontroller.MayTry(t.Context(), c.client))
-			evidence, err := secondcontroller.Try(t.Context(), c.client, func(string) { t.Error("there is nothing to wait for") })
-			require.NoError(t, err)
-			assert.Equal(t, secondcontroller.Unknown, evidence.Verdict)
-			assert.Contains(t, evidence.How, map[string]string{"POST": "cannot be created", "DELETE": "cannot be deleted"}[method])
-			assert.Empty(t, c.canaries(), "one that could not be deleted would stay")
-		})
-	}
-}
-
-// MayTry has the server judge, and makes nothing.
-func TestMayTryMakesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
-		namespaces := restclient.Metadata(c.client, api.NamespacesResource, "")
-		before, err := namespaces.List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		require.True(t, secondcontroller.MayTry(t.Context(), c.client))
-		after, err := namespaces.List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		assert.Len(t, after.Items, len(before.Items))
-	})
-}
-
 func TestAnEndedContextIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := secondcontroller.Try(ctx, c.client, func(string) { time.AfterFunc(time.Second, cancel) })
-		assert.ErrorIs(t, err, context.Canceled)
-		_, err = secondcontroller.Look(ctx, c.client)
-		assert.ErrorIs(t, err, context.Canceled)
-		_, err = secondcontroller.Try(ctx, c.client, func(string) {})
+		cancel()
+		_, err := secondcontroller.Look(ctx, c.client)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }

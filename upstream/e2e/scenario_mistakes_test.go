@@ -92,7 +92,7 @@ func TestMistakesAgainstRealServer(t *testing.T) {
 				require.NoError(t, err)
 				return path
 			},
-			want: []string{`"nobody" cannot list resource "namespaces"`, "this user may not do that", "system:controller:namespace-controller"},
+			want: []string{`"nobody" cannot list resource "namespaces"`, "this user may not do that", "orrery rbac"},
 		},
 		{
 			name: "http in place of https",

@@ -30,8 +30,8 @@ func onControlPlane(t *testing.T, config controlplane.Config) (tr *trial, leastR
 	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), leastRights
 }
 
-// inTime runs orrery again and again until it has seen what there is to be seen. It looks for what others do within some
-// seconds, and goes on if there was nothing: on a busy machine they need longer. again makes the next try one with a chance.
+// inTime runs orrery again and again until it has seen what there is to be seen: it counts for some seconds only, and a busy
+// machine needs longer. again makes it happen once more.
 func inTime(t *testing.T, run func() *program, saw func(*program) bool, again func()) *program {
 	t.Helper()
 	for range 30 {
@@ -60,52 +60,43 @@ func requireRefused(t *testing.T, p *program, how string) {
 	assert.NotContains(t, p.Output(), "store is filled")
 }
 
-// probes are the namespaces that orrery made to find out.
-func (tr *trial) probes() []string {
+// alive is how a kube-controller-manager is run that is seen to be alive, also when the machine does not let it run for a while.
+var alive = []string{"--leader-elect=true", "--leader-elect-lease-duration=20m", "--leader-elect-renew-deadline=15m"}
+
+// secondSuspected begins what orrery says when it sees that kube-controller-manager is alive, and nothing else.
+const secondSuspected = "orrery: this cluster may have a namespace controller that works: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at "
+
+func (tr *trial) awaitManagersLease() {
 	tr.t.Helper()
-	list, err := tr.client.CoreV1().Namespaces().List(tr.ctx, metav1.ListOptions{})
-	require.NoError(tr.t, err)
-	var names []string
-	for _, namespace := range list.Items {
-		if strings.HasPrefix(namespace.Name, "orrery-probe-") {
-			names = append(names, namespace.Name)
-		}
-	}
-	return names
+	tr.eventually("kube-controller-manager has its Lease", func() (bool, error) {
+		_, err := tr.client.CoordinationV1().Leases("kube-system").Get(tr.ctx, controlplane.ControllerManager, metav1.GetOptions{})
+		return err == nil, err
+	})
 }
 
-// Beside kube-controller-manager with its namespace controller on, orrery does not start. This is not run beside other tests:
-// what it asserts holds only if kube-controller-manager does its work within seconds.
+// Beside kube-controller-manager with its namespace controller on, orrery does not start, and finds that out by reading. This is not
+// run beside other tests: what it asserts holds only if kube-controller-manager does its work within seconds.
 func TestRefusesToStartBesideBuiltIn(t *testing.T) {
-	tr, leastRights := onControlPlane(t, controlplane.Config{NamespaceController: true})
+	tr, leastRights := onControlPlane(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
 	admin := tr.cluster.Kubeconfig()
+	tr.awaitManagersLease()
 
-	ended := func(p *program) bool { return !p.Running() }
-	probesGone := func() {
-		tr.eventually("the built-in one takes the probe down", func() (bool, error) { return len(tr.probes()) == 0, nil })
+	// Its Lease is all that shows. More rights show no more.
+	for _, kubeconfig := range []string{admin, leastRights} {
+		requireRefused(t, runOrrery(t, kubeconfig), secondSuspected)
 	}
+	p := runOrrery(t, admin, "--dry-run")
+	p.AwaitOutput("WARN", "another namespace controller may work, without --dry-run this would not start")
+	p.AwaitOutput("store is filled")
+	p.Kill()
 
-	// Nothing shows, so it tries. What it says comes before the wait.
-	p := inTime(t, func() *program { return runOrrery(t, admin) }, ended, probesGone)
-	p.RequireOutput("finding out whether another namespace controller works", "orrery-probe-")
-	requireRefused(t, p, secondRefused+"somebody took the namespace orrery-probe-")
-	probesGone()
-
-	// Who may not try, or does not want anything to be written, does not.
-	for _, p := range []*program{runOrrery(t, leastRights), runOrrery(t, admin, "--dry-run")} {
-		p.AwaitOutput("whether another namespace controller works cannot be seen, going on")
-		p.AwaitOutput("store is filled")
-		p.Kill()
-	}
-	assert.Empty(t, tr.probes())
-
-	// Who is told to, starts, and looks for nothing.
+	// With the flag it starts, and does not look.
 	p = runOrrery(t, admin, "--allow-second-controller")
 	p.AwaitOutput("store is filled")
 	assert.NotContains(t, p.Output(), "another namespace controller")
 	p.Kill()
 
-	// A namespace that hangs shows who is at it, to everybody who may see it, for a while after each report.
+	// The conditions of a namespace that hangs name their writer, for a while after each report.
 	left := 60
 	tr.createNamespace("hanging")
 	for i := range left {
@@ -120,7 +111,8 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 		tr.awaitMessage("hanging", corev1.NamespaceContentRemaining,
 			fmt.Sprintf("Some resources are remaining: configmaps. has %d resource instances", left))
 	}
-	p = inTime(t, func() *program { return runOrrery(t, leastRights) }, ended, reportAnew)
+	named := func(p *program) bool { return p.printed([]string{"wrote the status of the namespace hanging"}) }
+	p = inTime(t, func() *program { return runOrrery(t, leastRights) }, named, reportAnew)
 	requireRefused(t, p, secondRefused+"kube-controller-manager wrote the status of the namespace hanging")
 	inTime(t, func() *program { return runOrrery(t, leastRights, "--dry-run") }, func(p *program) bool {
 		return p.printed([]string{"WARN", "another namespace controller works", "hanging"})
@@ -130,21 +122,9 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 // What can be seen of kube-controller-manager: its Lease, by which it is alive, and its pod, which has its command line.
 func TestSeesWhatControllerManagerDoes(t *testing.T) {
 	t.Parallel()
-	tr, leastRights := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: []string{
-		// It is alive, and seen to be, also when it is not let run for a while.
-		"--leader-elect=true", "--leader-elect-lease-duration=20m", "--leader-elect-renew-deadline=15m",
-	}})
-	tr.eventually("kube-controller-manager has its Lease", func() (bool, error) {
-		_, err := tr.client.CoordinationV1().Leases("kube-system").Get(tr.ctx, controlplane.ControllerManager, metav1.GetOptions{})
-		return err == nil, err
-	})
-	requireRefused(t, runOrrery(t, leastRights), "orrery: this cluster may have a namespace controller that works: kube-controller-manager is alive, its Lease kube-system/kube-controller-manager was renewed at ")
-
-	// Who may try finds out that there is none, and takes its probe down itself.
-	p := runOrrery(t, tr.cluster.Kubeconfig())
-	p.AwaitOutput("no other namespace controller works", "nobody took the namespace orrery-probe-")
-	tr.eventually("orrery takes the probe down", func() (bool, error) { return len(tr.probes()) == 0, nil })
-	p.Kill()
+	tr, leastRights := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: alive})
+	tr.awaitManagersLease()
+	requireRefused(t, runOrrery(t, leastRights), secondSuspected)
 
 	tr.runManager("off", "--leader-elect=true", "--controllers=*,-namespace-controller")
 	for _, kubeconfig := range []string{leastRights, tr.cluster.Kubeconfig()} {
@@ -153,7 +133,6 @@ func TestSeesWhatControllerManagerDoes(t *testing.T) {
 		p.AwaitOutput("store is filled")
 		p.Kill()
 	}
-	assert.Empty(t, tr.probes(), "there was no need to try")
 
 	tr.runManager("on", "--leader-elect=true")
 	requireRefused(t, runOrrery(t, leastRights), secondRefused+"kube-controller-manager in the pod kube-system/on runs its own")

@@ -10,6 +10,7 @@ import (
 
 	"orrery/internal/lab/faultnet"
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -77,7 +78,7 @@ func (p *process) addController(w *world) error {
 	var err error
 	p.control, err = nsctl.NewController(nsctl.Config{
 		Informer: p.subjects[0].(*watched[*api.Namespace]).SharedIndexInformer,
-		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    content,
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(p.client, discovery.Config{OnlyWhenReady: true})),

@@ -18,6 +18,7 @@ import (
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -77,7 +78,7 @@ func newCluster(t *testing.T) *cluster {
 	})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
-		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    nsctl.NewContentClient(c.controller),
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(c.controller, discovery.Config{OnlyWhenReady: true})),

@@ -21,7 +21,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		PassContext:       l.passes.begin,
 		PassStarted:       log.passStarted,
 		Discovered:        log.discovered,
-		Surveyed:          log.surveyed,
+		EmptinessChecked:  log.emptinessChecked,
 		TypeDeleted:       log.typeDeleted,
 		WouldDelete:       log.wouldDelete,
 		Conflict:          log.conflict,
@@ -61,7 +61,7 @@ func (l *namespaceLog) discovered(namespace string, types int, err error) {
 	l.line(l.at(verbosityPasses), namespace).Int("types", types).Msg("resource types discovered")
 }
 
-func (l *namespaceLog) surveyed(ctx context.Context, types, seen int, took time.Duration) {
+func (l *namespaceLog) emptinessChecked(ctx context.Context, types, seen int, took time.Duration) {
 	origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Int("types", types).Int("seen", seen).Dur("took_s", rounded(took)).Msg("several namespaces are in deletion: looked into all of them at once")
 }
 

@@ -50,7 +50,7 @@ var (
 	deletionDuration = define(Definition{Name: "orrery_deletion_duration_seconds", Kind: Histogram, Buckets: deletionSeconds,
 		Help: "Seconds from the moment in which this process saw that a namespace was in deletion until it was gone, counted by the process that works."})
 	deletionPhase = define(Definition{Name: "orrery_deletion_phase_seconds", Kind: Histogram, Labels: []string{"phase"}, Buckets: phaseSeconds,
-		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, survey, pods, content, report, finalization. All of them together are where the time goes."})
+		Help: "Seconds that parts of a deletion took: grace, waiting (between passes), reading, discovery, emptiness_check, pods, content, report, finalization. All of them together are where the time goes."})
 
 	passesTotal = define(Definition{Name: "orrery_passes_total", Kind: Counter, Labels: []string{"result"},
 		Help: "Passes over namespaces, by how they ended: done (nothing more to do), remaining (content needs time), failed, panicked, timed_out, cut_short (this process was stopped)."})

@@ -23,6 +23,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/metrics"
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -120,7 +121,7 @@ func (w *world) start() {
 	trace := w.metrics.Namespaces()
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
-		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    nsctl.NewContentClient(w.client),
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(w.client, discovery.Config{OnlyWhenReady: true})),
@@ -195,7 +196,7 @@ func TestADeletionInFigures(t *testing.T) {
 		grace := histogram(t, after, "orrery_deletion_phase_seconds", "phase=grace")
 		assert.EqualValues(t, 1, grace.GetSampleCount())
 		assert.Equal(t, 5.0, grace.GetSampleSum())
-		for _, phase := range []string{"reading", "discovery", "survey", "pods", "content", "finalization"} {
+		for _, phase := range []string{"reading", "discovery", "emptiness_check", "pods", "content", "finalization"} {
 			assert.EqualValues(t, 1, histogram(t, after, "orrery_deletion_phase_seconds", "phase="+phase).GetSampleCount(), phase)
 		}
 		assert.EqualValues(t, 1, histogram(t, after, "workqueue_work_duration_seconds", "name=namespace").GetSampleCount())

@@ -28,7 +28,7 @@ var brokenAPIService = Scene{
 			{File: "restclient/discovery/discover.go", Why: "what is found although something is missing"},
 			{File: "restclient/discovery/cached.go", Why: "why an old answer is not good enough for deleting"},
 			{File: "queue/exponential.go", Why: "the waits"},
-			{File: "nsctl/discovery.go", Why: "what the condition says"},
+			{File: "nsctl/errors.go", Why: "what the condition says"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {

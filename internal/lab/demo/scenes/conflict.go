@@ -19,8 +19,8 @@ var conflict = Scene{
 			"The UID is compared as well: by now the name may belong to a new namespace, which nobody wants to finalize.",
 		},
 		Read: []display.Reading{
-			{File: "nsctl/retry.go", Why: "read again, compare the UID, repeat"},
-			{File: "nsctl/deleter.go", Why: "finalize and updateConditions, who use it"},
+			{File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
+			{File: "nsctl/fast/deleter.go", Why: "the same for the deleter that runs here"},
 			{File: "internal/lab/apiserver/store/doc.go", Why: "the other side: compare and swap"},
 		},
 	},

@@ -22,7 +22,7 @@ var deletion = Scene{
 		},
 		Read: []display.Reading{
 			{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
-			{File: "nsctl/pass.go", Why: "pods first, then everything else, several types at a time"},
+			{File: "nsctl/fast/pass.go", Why: "the same with fewer requests: several types at a time"},
 			{File: "nsctl/controller.go", Why: "handlers, workers, and when to look again"},
 			{File: "informer/shared_index_informer.go", Why: "from the watch to the handlers"},
 		},

@@ -23,8 +23,8 @@ var finalizer = Scene{
 		},
 		Read: []display.Reading{
 			{File: "nsctl/conditions.go", Why: "the five conditions and when they change"},
-			{File: "nsctl/remaining.go", Why: "what is left, and how long it may take"},
-			{File: "nsctl/resourceerror.go", Why: "which errors a condition shows"},
+			{File: "nsctl/resources.go", Why: "what is left, and how long it may take"},
+			{File: "nsctl/errors.go", Why: "which errors a condition shows"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {

@@ -8,6 +8,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
+	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -113,7 +114,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	narrator := newNarrator(teller)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
+		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),

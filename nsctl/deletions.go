@@ -1,0 +1,106 @@
+package nsctl
+
+import (
+	"maps"
+	"time"
+
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// deletion is what the controller remembers of a namespace that it has seen in deletion, until it is gone.
+type deletion struct {
+	seen    time.Time // for the first time
+	settled time.Time // the grace period is over
+	idle    time.Time // the end of the last pass; zero before the first has begun
+}
+
+// observe remembers a namespace that is seen in deletion for the first time, and reports whether this controller works.
+func (c *Controller) observe(namespace *api.Namespace) (working bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deletions[namespace.UID] == nil {
+		now := time.Now()
+		c.deletions[namespace.UID] = &deletion{seen: now, settled: now.Add(c.gracePeriod)}
+	}
+	return c.working
+}
+
+// unsettled returns what is left of the grace period of a namespace in deletion.
+func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d := c.deletions[namespace.UID]; d != nil {
+		return max(time.Until(d.settled), 0)
+	}
+	return c.gracePeriod
+}
+
+// forget drops a namespace that is gone. A standby does not report Gone; the leader does.
+func (c *Controller) forget(namespace *api.Namespace) {
+	c.mu.Lock()
+	d := c.deletions[namespace.UID]
+	delete(c.deletions, namespace.UID)
+	working := c.working
+	c.mu.Unlock()
+	if d != nil && working {
+		c.trace.Gone(namespace.Name, time.Since(d.seen))
+	}
+}
+
+// beginPass returns what is known of the deletion, and traces for how long the namespace has waited for the pass. The
+// store may have a namespace whose event the handler has not got yet: that one is not known.
+func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion, known bool) {
+	c.mu.Lock()
+	d := c.deletions[namespace.UID]
+	if d == nil {
+		c.mu.Unlock()
+		return ObservedDeletion{}, false
+	}
+	phase, since := PhaseWaiting, d.idle
+	if since.IsZero() {
+		phase, since = PhaseGrace, d.seen
+	}
+	settled := d.settled
+	c.mu.Unlock()
+	if c.trace.PhaseDone != nil {
+		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
+	}
+	return ObservedDeletion{UID: namespace.UID, DeletedAt: namespace.DeletionTimestamp.Time, Settled: settled}, true
+}
+
+func (c *Controller) endPass(namespace *api.Namespace) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d := c.deletions[namespace.UID]; d != nil {
+		d.idle = time.Now()
+	}
+}
+
+// Deleting returns how many namespaces are known to be in deletion. It may be called from any goroutine.
+func (c *Controller) Deleting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.deletions)
+}
+
+// Snapshot is the state of a controller at one moment, as plain data.
+type Snapshot struct {
+	// Active are the namespaces that a worker processes, with the moment at which the pass began.
+	Active map[string]time.Time
+	// Deleting is how many namespaces are known to be in deletion.
+	Deleting int
+	// Queue is what waits.
+	Queue queue.Snapshot[string]
+}
+
+// Snapshot returns what the controller processes and what waits. It may be called from any goroutine.
+func (c *Controller) Snapshot() Snapshot {
+	c.mu.Lock()
+	active, deleting := maps.Clone(c.active), len(c.deletions)
+	c.mu.Unlock()
+	return Snapshot{Active: active, Deleting: deleting, Queue: c.queue.Snapshot()}
+}
+
+// UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
+func (c *Controller) UpdateMetrics() { c.queue.UpdateMetrics() }

@@ -1,0 +1,177 @@
+package nsctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// ResourcesRemainingError reports that a pass succeeded but content needs time to go. It is not a failure: the
+// failure count of the namespace does not change.
+type ResourcesRemainingError struct {
+	// Estimate is the number of seconds after which it is worth looking again.
+	Estimate int64
+}
+
+// Error uses the original's words, which operators search their logs for.
+func (e *ResourcesRemainingError) Error() string {
+	return fmt.Sprintf("some content remains in the namespace, estimate %d seconds before it is removed", e.Estimate)
+}
+
+// RequeueAfter returns when to look again: half the estimate in whole seconds, plus one. Pods often end before
+// their grace period does, and looking too early costs few requests.
+func (e *ResourcesRemainingError) RequeueAfter() time.Duration {
+	return time.Duration(e.Estimate/2+1) * time.Second
+}
+
+// ContentError is why a pass over a namespace's content failed: one error for each thing that went wrong.
+// errors.Is and errors.As look through all of them.
+type ContentError struct {
+	Errors []error
+}
+
+func (e *ContentError) Error() string {
+	if len(e.Errors) == 1 {
+		return e.Errors[0].Error()
+	}
+	texts := make([]string, len(e.Errors))
+	for i, err := range e.Errors {
+		texts[i] = err.Error()
+	}
+	return fmt.Sprintf("%d errors: [%s]", len(texts), strings.Join(texts, ", "))
+}
+
+// Unwrap returns the parts.
+func (e *ContentError) Unwrap() []error { return e.Errors }
+
+// ResourceError reports that a request about one type of a namespace's content failed.
+type ResourceError struct {
+	// Doing is what failed: "deleting the collection", "listing" or "deleting NAME".
+	Doing    string
+	Resource api.GroupVersionResource
+	Err      error
+}
+
+// Error names the type as kubectl does: "pods", "deployments.apps".
+func (e *ResourceError) Error() string {
+	return fmt.Sprintf("%s of %s: %v", e.Doing, strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ResourceError) Unwrap() error { return e.Err }
+
+// UnexpectedItemsError reports that objects outlive their deletion although neither a grace period nor a
+// finalizer explains it.
+type UnexpectedItemsError struct {
+	Namespace string
+	Resource  api.GroupVersionResource
+	Items     int
+}
+
+// Error uses the original's words, since they appear in the namespace's conditions.
+func (e *UnexpectedItemsError) Error() string {
+	return fmt.Sprintf("unexpected items still remain in namespace: %s for gvr: %v", e.Namespace, e.Resource)
+}
+
+// UIDChangedError reports that the namespace was re-created under its old name while it was being written to.
+// The new namespace must not be changed on the old one's account.
+type UIDChangedError struct {
+	Namespace string
+	OldUID    string
+	NewUID    string
+}
+
+func (e *UIDChangedError) Error() string {
+	return fmt.Sprintf("namespace %s was re-created while it was being deleted (uid %s became %s)", e.Namespace, e.OldUID, e.NewUID)
+}
+
+// ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with namespaces has
+// some, so nothing may be concluded from the answer.
+var ErrNothingDiscovered = errors.New("the API server lists no resource types")
+
+// ErrCutShort is the error of a pass that was still under way when the drain timeout ended. It is a
+// context.Canceled.
+var ErrCutShort = fmt.Errorf("the controller was told to stop, and the time to finish was over: %w", context.Canceled)
+
+// ErrPassTimeout is the error of a pass that took longer than Config.PassTimeout: a request was not answered, or
+// there was too much to do. It is a context.DeadlineExceeded.
+var ErrPassTimeout = fmt.Errorf("the pass took longer than it may, the next one goes on with what is left: %w", context.DeadlineExceeded)
+
+// WhileDoing adds to an error what the request was for. It returns nil for nil.
+func WhileDoing(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// IgnoreNotFound returns nil for a 404 and err otherwise.
+func IgnoreNotFound(err error) error {
+	if api.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// NotServed reports whether a type that discovery lists was answered as if it did not exist or lacked the verb.
+func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
+
+// conditionText returns how an error reads in a condition: the server's own words where it gave any, as in the
+// original, without the context that a log line needs.
+func conditionText(err error) string {
+	if status, ok := errors.AsType[*api.StatusError](err); ok {
+		return status.Error()
+	}
+	if resource, ok := errors.AsType[*ResourceError](err); ok {
+		return resource.Err.Error()
+	}
+	return err.Error()
+}
+
+// discoveryMessage returns the message of the discovery condition. It counts and names the groups that failed, so
+// that an operator sees at once which aggregated API is down.
+func discoveryMessage(err error) string {
+	if groups, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
+		return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(groups.Groups), groups)
+	}
+	return err.Error()
+}
+
+// PanicError is the error of a pass that panicked: a fault in this program or in a hook. The panic stays inside the
+// pass whatever wait.ReallyCrash says, so that one namespace cannot keep all others from being deleted.
+type PanicError struct {
+	Value any    // what panic was called with
+	Stack []byte // of the goroutine that panicked; at most 64 KiB
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("the pass panicked: %v", e.Value) }
+
+// Unwrap returns the cause if the program panicked with an error, as the Go runtime does.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// maxStack bounds what a runaway recursion can put into a log.
+const maxStack = 64 << 10
+
+// CatchPanic is deferred: it turns a panic into an error. A panic that was caught before, on another goroutine,
+// keeps its stack.
+func CatchPanic(err **PanicError) {
+	value := recover()
+	if value == nil {
+		return
+	}
+	if caught, ok := value.(*PanicError); ok {
+		*err = caught
+		return
+	}
+	stack := make([]byte, maxStack)
+	*err = &PanicError{Value: value, Stack: stack[:runtime.Stack(stack, false)]}
+}

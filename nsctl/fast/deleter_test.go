@@ -1,0 +1,88 @@
+package fast_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/nsctl/fast"
+	"orrery/nsctl/nsctltest"
+	"orrery/restclient/api"
+)
+
+func TestEmptyNamespaceCostsAtMost36Requests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("empty", true, "kubernetes")
+		require.NoError(t, nsctltest.NewDeleter(t, c, fast.NewDeleter).Delete(t.Context(), "empty"))
+
+		assert.Nil(t, c.Namespace("empty"))
+		requests := c.Log()
+		assert.LessOrEqual(t, len(requests), 36, "the original needs 68")
+		assert.Equal(t, []string{"GET /api/v1/namespaces/empty", "GET /readyz"}, requests[:2])
+		assert.ElementsMatch(t, []string{"GET /api", "GET /apis"}, requests[2:4])
+		assert.Equal(t, "PUT /api/v1/namespaces/empty/finalize", requests[len(requests)-1])
+		assert.Equal(t, "DELETE /api/v1/namespaces/empty/pods", requests[4], "pods go first, right after discovery")
+		for _, request := range requests[4 : len(requests)-1] {
+			assert.True(t, strings.HasPrefix(request, "DELETE "), "%s: an empty answer needs no LIST", request)
+		}
+	})
+}
+
+func TestDiscoveryIsAskedOnceForManyDeletions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		for _, name := range []string{"a", "b", "c"} {
+			c.AddNamespace(name, true, "kubernetes")
+		}
+		time.Sleep(5 * time.Second) // the grace period
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter)
+		for _, name := range []string{"a", "b", "c"} {
+			require.NoError(t, deleter.Delete(t.Context(), name))
+		}
+		assert.Equal(t, 1, nsctltest.Count(c.Log(), "GET /apis"))
+
+		c.AddNamespace("later", true, "kubernetes")
+		c.Types["new.example/v1"] = []string{"gadgets"}
+		c.Put("gadgets.new.example", "later", "g")
+		time.Sleep(5 * time.Second)
+		require.NoError(t, deleter.Delete(t.Context(), "later"))
+		assert.Equal(t, 1, nsctltest.Count(c.Log(), "GET /apis"), "the answer is older than this deletion")
+		assert.Empty(t, c.Left("later"))
+	})
+}
+
+func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		var mu sync.Mutex
+		running, most := 0, 0
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method != http.MethodDelete {
+				return nil
+			}
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(20 * time.Millisecond) // a server far away, in virtual time
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return nil
+		})
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) { config.Concurrency = 4 })
+		started := time.Now()
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Equal(t, 4, most)
+		assert.Equal(t, 20*time.Millisecond*(1+8), time.Since(started), "pods alone, then 29 types, four at a time")
+	})
+}

@@ -1,0 +1,237 @@
+package fast_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/nsctl/fast"
+	"orrery/nsctl/nsctltest"
+	"orrery/restclient/api"
+)
+
+func isEmptinessCheck(request string) bool {
+	return strings.HasPrefix(request, "GET /api") && !strings.Contains(request, "/namespaces") && strings.Count(request, "/") > 2
+}
+
+// A type of which nobody holds anything is asked for once, and not once for each namespace.
+func TestManyNamespacesShareOneCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 50)
+		var checks atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, types, seen int, _ time.Duration) {
+				checks.Add(1)
+				assert.Equal(t, 30, types)
+				assert.Equal(t, 29, seen, "there are more ConfigMaps than fit on a page")
+			}}
+		})
+		time.Sleep(10 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		requests := c.Log()
+		assert.Equal(t, int32(1), checks.Load())
+		assert.Equal(t, 30, len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !isEmptinessCheck(r) })))
+		assert.Equal(t, 50, strings.Count(strings.Join(requests, "\n"), "/finalize"))
+		// GET, DELETE and LIST of the ConfigMaps, finalize; for the first few passes, which were alone, all types.
+		assert.Less(t, len(requests), 50*4+30+3*35, "the original needs 3,400")
+		r.Stop()
+	})
+}
+
+func TestFewNamespacesAreNotWorthACheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 2)
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(10 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		assert.False(t, slices.ContainsFunc(c.Log(), isEmptinessCheck))
+		r.Stop()
+	})
+}
+
+// A type whose server hangs must not delay the pods of all passes.
+func TestACheckDoesNotWaitForASlowType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 10)
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodGet && r.URL.Path == "/apis/apps/v1/deployments" {
+				<-r.Context().Done()
+			}
+			return nil
+		})
+		var seen atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int, _ time.Duration) { seen.Store(int32(types)) }}
+		})
+		time.Sleep(15 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		assert.Equal(t, int32(28), seen.Load(), "neither the Deployments nor the ConfigMaps, of which there are many")
+		r.Stop()
+	})
+}
+
+// A check counts for namespaces that had settled when it began. Later ones may have got content since.
+func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 10)
+		hold := make(chan struct{})
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/ns-00/configmaps") && r.Method == http.MethodDelete {
+				<-hold // this pass, and the check with it, stays for long
+			}
+			return nil
+		})
+		var checks atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
+		})
+		time.Sleep(6 * time.Second)
+		require.Equal(t, int32(1), checks.Load())
+
+		c.AddNamespace("later", false, "kubernetes")
+		c.Put("deployments.apps", "later", "web")
+		c.Terminate("later")
+		time.Sleep(10 * time.Second)
+		assert.Nil(t, c.Namespace("later"))
+		assert.Empty(t, c.Left("later"), "there was no Deployment when the check was made")
+		close(hold)
+		synctest.Wait()
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// The same name is not the same namespace.
+func TestACheckProvesNothingAboutARecreatedNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 10)
+		var recreated atomic.Bool
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Path == "/api/v1/namespaces/ns-09" && r.Method == http.MethodGet && recreated.CompareAndSwap(false, true) {
+				time.Sleep(time.Second) // until the check has been made
+				c.AddNamespace("ns-09", true, "kubernetes")
+				c.Put("deployments.apps", "ns-09", "web")
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 10 })
+		time.Sleep(20 * time.Second)
+		assert.True(t, recreated.Load())
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// A type that cannot be listed in all namespaces is dealt with in each of them.
+func TestTypesThatACheckCannotSee(t *testing.T) {
+	tests := map[string]func(r *http.Request) *api.Status{
+		"may not be listed everywhere": func(r *http.Request) *api.Status {
+			if r.URL.Path == "/apis/apps/v1/deployments" {
+				return nsctltest.Status(403, api.ReasonForbidden, "not in all namespaces")
+			}
+			return nil
+		},
+		"fails": func(r *http.Request) *api.Status {
+			if isEmptinessCheck(r.Method + " " + r.URL.Path) {
+				return nsctltest.Status(500, api.ReasonInternalError, "out of order")
+			}
+			return nil
+		},
+	}
+	for name, refuse := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := nsctltest.NewCluster()
+				names := nsctltest.Crowd(c, 20)
+				c.Put("deployments.apps", "ns-11", "web")
+				c.Put("pods.", "ns-12", "p", nsctltest.RunningPod(0))
+				c.Refuse(refuse)
+				r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+				time.Sleep(20 * time.Second)
+				nsctltest.AssertAllGone(t, c, names)
+				r.Stop()
+			})
+		})
+	}
+}
+
+// Pods go first in a crowd, too.
+func TestPodsThatACheckHasSeenGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		names := nsctltest.Crowd(c, 20)
+		for _, name := range names {
+			c.Put("networkpolicies.networking.k8s.io", name, "deny-all")
+		}
+		c.Put("pods.", "ns-07", "slow", nsctltest.RunningPod(30))
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(20 * time.Second)
+		assert.Equal(t, []string{"configmaps./a", "networkpolicies.networking.k8s.io/deny-all", "pods./slow"}, c.Left("ns-07"))
+		time.Sleep(time.Minute)
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// The server is far away: what does not depend on each other is asked for at the same time.
+func TestAPassIsFiveRoundTripsLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const distance = 20 * time.Millisecond
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Query().Get("watch") == "" {
+				time.Sleep(distance)
+			}
+			return nil
+		})
+		var took time.Duration
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, d time.Duration, _ int, err error) {
+				took = d
+				assert.NoError(t, err)
+			}}
+		})
+		time.Sleep(10 * time.Second)
+		assert.Nil(t, c.Namespace("ns"))
+		r.Stop()
+		assert.Equal(t, 5*distance, took, "namespace and readiness; both documents of discovery; pods; everything else; finalize")
+	})
+}
+
+// A namespace that is not the one that was seen gets a discovery of its own.
+func TestAPrefetchIsForTheNamespaceThatWasSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		var recreated atomic.Bool
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Path == "/api/v1/namespaces/ns" && recreated.CompareAndSwap(false, true) {
+				time.Sleep(time.Minute)
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Define("new.example/v1", "gadgets")
+				c.Put("gadgets.new.example", "ns", "g")
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(5 * time.Minute)
+		assert.Nil(t, c.Namespace("ns"))
+		assert.Empty(t, c.Left("ns"), "the type did not exist when the first discovery was made")
+		r.Stop()
+	})
+}

@@ -1,0 +1,170 @@
+package fast
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+// pass is one look at one namespace in deletion, with what it has found so far.
+type pass struct {
+	*deleter
+	namespace  *api.Namespace // as it was last read or written
+	prefetched *prefetch      // nil: the types have not been asked for yet
+	settled    time.Time      // nothing has been created in the namespace since, by our own clock
+
+	found    nsctl.ConditionUpdater
+	estimate int64 // the seconds that what is left may take
+}
+
+// run deletes the content, and reports or finalizes the namespace.
+func (p *pass) run(ctx context.Context) error {
+	p.deleteAllContent(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err // the pass was cut short: its findings are not about the namespace
+	}
+	err := p.found.Err()
+	if err == nil && p.estimate == 0 && p.goesWithToken() {
+		return p.finish(ctx)
+	}
+	p.namespace = p.updateConditions(ctx, p.namespace, &p.found)
+	if err != nil {
+		return err
+	}
+	if p.estimate > 0 {
+		return &nsctl.ResourcesRemainingError{Estimate: p.estimate}
+	}
+	if !slices.Contains(p.namespace.Spec.Finalizers, p.FinalizerToken) {
+		return nil
+	}
+	_, err = p.finalize(ctx, p.namespace)
+	return nsctl.IgnoreNotFound(nsctl.WhileDoing("finalizing", err))
+}
+
+// goesWithToken reports whether the namespace, now empty, will vanish with this controller's token: nothing else holds
+// it. Nobody could read a report that is written just before. A report of trouble is corrected all the same, for clients
+// that watch to the end.
+func (p *pass) goesWithToken() bool {
+	others := func(finalizer string) bool { return finalizer != p.FinalizerToken }
+	return len(p.namespace.Finalizers) == 0 &&
+		!slices.ContainsFunc(p.namespace.Spec.Finalizers, others) &&
+		!nsctl.ReportsTrouble(p.namespace.Status.Conditions)
+}
+
+// finish finalizes a namespace, and reports only if it is still there then: finalizing failed, or another client has
+// added a finalizer meanwhile.
+func (p *pass) finish(ctx context.Context) error {
+	updated, err := p.finalize(ctx, p.namespace)
+	switch {
+	case api.IsNotFound(err):
+		return nil
+	case err != nil:
+		p.updateConditions(ctx, p.namespace, &p.found)
+		return nsctl.WhileDoing("finalizing", err)
+	case len(updated.Spec.Finalizers) > 0 || len(updated.Finalizers) > 0:
+		p.updateConditions(ctx, updated, &p.found)
+	}
+	return nil
+}
+
+// deleteAllContent deletes everything in the namespace and records what is left.
+//
+// Pods come first and alone: while one of them runs, the things it may rely on, network policies above all, stay
+// (KEP-5080). An error in that step ends the pass for the same reason; the original goes on there.
+//
+// If discovery failed for some groups, the content of the others is deleted, and the pass fails: what could not be seen
+// may hold content. If the pods could not be seen, nothing is deleted.
+func (p *pass) deleteAllContent(ctx context.Context) {
+	resources := p.discover(ctx)
+	havePods := len(resources) > 0 && resources[0].IsPods()
+	if !havePods && p.found.DiscoveryFailed() {
+		return
+	}
+	endCheck := p.Trace.Phase(p.namespace.Name, nsctl.PhaseEmptinessCheck)
+	check := p.emptiness.check(ctx, resources, p.settled)
+	endCheck()
+	resources = slices.DeleteFunc(resources, func(r nsctl.DeletableResource) bool { return check.provesEmpty(r.GVR, p.namespace.Name) })
+	if len(resources) > 0 && resources[0].IsPods() {
+		if !p.deletePods(ctx, resources[0]) {
+			return
+		}
+		resources = resources[1:]
+	}
+	p.deleteTypes(ctx, resources)
+}
+
+// discover returns the types that may have content. A discovery that began before the end of the grace period might lack
+// a type of which objects were created just then; freshTypes makes sure that the answer is new enough.
+func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseDiscovery)()
+	lists, err := p.prefetched.answer()
+	if p.prefetched == nil {
+		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
+	}
+	resources, parseErr := nsctl.DeletableResources(lists)
+	if len(resources) == 0 && err == nil && parseErr == nil {
+		err = nsctl.ErrNothingDiscovered
+	}
+	p.found.ProcessDiscoverResourcesErr(err)
+	p.found.ProcessGroupVersionErr(parseErr)
+	p.Trace.Discovered(p.namespace.Name, len(resources), err)
+	return resources
+}
+
+// deletePods reports whether no pods are left.
+func (p *pass) deletePods(ctx context.Context, pods nsctl.DeletableResource) bool {
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhasePods)()
+	left, err := p.deleteAndCountPods(ctx, pods, p.namespace)
+	p.Trace.TypeDeleted(p.namespace.Name, pods.GVR, left.Items, err)
+	p.found.ProcessContent(pods.GVR, left, err)
+	p.estimate = left.Estimate
+	return err == nil && left.Items == 0
+}
+
+// deleteTypes deletes the content of the types in parallel. An error of one does not stop the others.
+func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResource) {
+	defer p.Trace.Phase(p.namespace.Name, nsctl.PhaseContent)()
+	lefts := make([]nsctl.Remains, len(resources))
+	errs := make([]error, len(resources))
+	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
+	parallelize(len(resources), p.Concurrency, func(i int) {
+		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i], p.namespace.Name)
+		if undecided[i] = nsctl.NotServed(errs[i]); !undecided[i] {
+			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
+		}
+	})
+	nsctl.ForgiveVanished(ctx, p.Discovery, p.namespace.DeletionTimestamp.Time, resources, errs)
+	for i, resource := range resources {
+		if undecided[i] {
+			p.Trace.TypeDeleted(p.namespace.Name, resource.GVR, lefts[i].Items, errs[i])
+		}
+		p.found.ProcessContent(resource.GVR, lefts[i], errs[i])
+		p.estimate = max(p.estimate, lefts[i].Estimate)
+	}
+}
+
+// parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If one of them panicked,
+// it panics then, with the *nsctl.PanicError: on a goroutine of its own a panic would end the process.
+func parallelize(n, limit int, do func(i int)) {
+	slots := make(chan struct{}, limit)
+	panics := make([]*nsctl.PanicError, n)
+	var running sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			defer nsctl.CatchPanic(&panics[i])
+			do(i)
+		})
+	}
+	running.Wait()
+	for _, err := range panics {
+		if err != nil {
+			panic(err)
+		}
+	}
+}

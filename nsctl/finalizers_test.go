@@ -1,0 +1,251 @@
+package nsctl_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/lab/apiserver"
+	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// server is the API server in memory, which has no namespace controller, with what a user does there.
+type server struct {
+	t          *testing.T
+	client     *restclient.Client
+	namespaces *restclient.Resource[*api.Namespace]
+}
+
+var configMapsResource = api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+func newServer(t *testing.T) *server {
+	s, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Stop(context.Background())) })
+	client := nsctltest.NewClient(t, s.Handler())
+	return &server{t: t, client: client, namespaces: restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")}
+}
+
+func (s *server) configMaps(namespace string) *restclient.Resource[*api.PartialObjectMetadata] {
+	return restclient.Metadata(s.client, configMapsResource, namespace)
+}
+
+// create makes a namespace with further tokens beside "kubernetes", and ConfigMaps in it.
+func (s *server) create(name string, tokens []string, configMaps ...string) {
+	s.t.Helper()
+	namespace := &api.Namespace{TypeMeta: api.TypeMeta{Kind: "Namespace", APIVersion: "v1"}}
+	namespace.Name, namespace.Spec.Finalizers = name, tokens
+	_, err := s.namespaces.Create(s.t.Context(), namespace, api.UpdateOptions{})
+	require.NoError(s.t, err)
+	for _, configMap := range configMaps {
+		s.createConfigMap(name, configMap)
+	}
+}
+
+func (s *server) createConfigMap(namespace, name string, finalizers ...string) {
+	s.t.Helper()
+	object := &api.Unstructured{Object: map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": name}}}
+	for _, finalizer := range finalizers {
+		object.Object["metadata"].(map[string]any)["finalizers"] = []any{finalizer}
+	}
+	_, err := restclient.Dynamic(s.client, configMapsResource, namespace).Create(s.t.Context(), object, api.UpdateOptions{})
+	require.NoError(s.t, err)
+}
+
+func (s *server) delete(name string) {
+	s.t.Helper()
+	require.NoError(s.t, s.namespaces.Delete(s.t.Context(), name, api.DeleteOptions{}))
+}
+
+// tokens returns the tokens in spec.finalizers, and whether the namespace is there.
+func (s *server) tokens(name string) (tokens []string, exists bool) {
+	s.t.Helper()
+	namespace, err := s.namespaces.Get(s.t.Context(), name, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return nil, false
+	}
+	require.NoError(s.t, err)
+	return namespace.Spec.Finalizers, true
+}
+
+// left returns the ConfigMaps that are stored under the namespace's name, whether or not there is such a namespace.
+func (s *server) left(namespace string) (names []string) {
+	s.t.Helper()
+	all, err := s.configMaps("").List(s.t.Context(), api.ListOptions{})
+	require.NoError(s.t, err)
+	for _, configMap := range all.Items {
+		if configMap.Namespace == namespace {
+			names = append(names, configMap.Name)
+		}
+	}
+	return names
+}
+
+// party returns a deleter that has a token of its own.
+func (s *server) party(form func(nsctl.DeleterConfig) nsctl.Deleter, token string) nsctltest.DeleterUnderTest {
+	return nsctltest.DeleterUnderTest{Deleter: form(nsctl.DeleterConfig{
+		Namespaces: s.namespaces, Content: nsctl.NewContentClient(s.client), Discovery: nsctltest.NewDiscovery(s.client), FinalizerToken: token,
+	})}
+}
+
+// What the web recommends for a namespace that hangs: PUT an empty list of finalizers. The namespace goes at once, its content stays
+// behind under the name of a namespace that does not exist, and the next namespace of that name has it.
+func TestFinalizersThatAreEmptiedByHandLeaveContentBehind(t *testing.T) {
+	for form, newDeleter := range forms {
+		t.Run(form, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(t)
+				s.create("hung", nil, "precious")
+				s.createConfigMap("hung", "held", "example.com/hold")
+				s.delete("hung")
+				deleter := s.party(newDeleter, "")
+				var remaining *nsctl.ResourcesRemainingError
+				require.ErrorAs(t, deleter.Delete(t.Context(), "hung"), &remaining)
+				require.Equal(t, []string{"held"}, s.left("hung"), "the controller waits for the finalizer")
+
+				namespace, err := s.namespaces.Get(t.Context(), "hung", api.GetOptions{})
+				require.NoError(t, err)
+				namespace.Spec.Finalizers = nil
+				_, err = s.namespaces.UpdateSubresource(t.Context(), "hung", "finalize", namespace, api.UpdateOptions{})
+				require.NoError(t, err)
+				_, exists := s.tokens("hung")
+				assert.False(t, exists, "the namespace goes with the request")
+				assert.Equal(t, []string{"held"}, s.left("hung"), "its content does not")
+				require.NoError(t, deleter.Delete(t.Context(), "hung"), "for the controller there is nothing more to do")
+				assert.Equal(t, []string{"held"}, s.left("hung"))
+
+				s.create("hung", nil)
+				inNew, err := s.configMaps("hung").List(t.Context(), api.ListOptions{})
+				require.NoError(t, err)
+				require.Len(t, inNew.Items, 1, "the content is back")
+				assert.NotNil(t, inNew.Items[0].DeletionTimestamp, "and is still waiting for its finalizer")
+			})
+		})
+	}
+}
+
+// Two parties hold one namespace, each with its token in spec.finalizers, as in the design's example of OpenShift. Whichever is done
+// first takes off its own token and no other; the namespace goes with the last one.
+func TestTwoPartiesHoldANamespace(t *testing.T) {
+	const other = "openshift.com/origin"
+	for form, newDeleter := range forms {
+		for _, order := range [][]string{{api.FinalizerKubernetes, other}, {other, api.FinalizerKubernetes}} {
+			t.Run(fmt.Sprint(form, " ", order[0], " first"), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer(t)
+					s.create("development", []string{other}, "a")
+					tokens, _ := s.tokens("development")
+					require.ElementsMatch(t, []string{other, api.FinalizerKubernetes}, tokens, "the server adds its own")
+					s.delete("development")
+					s.delete("development") // however often
+					require.NoError(t, s.party(newDeleter, order[0]).Delete(t.Context(), "development"))
+					tokens, exists := s.tokens("development")
+					require.True(t, exists, "the other party still holds it")
+					assert.Equal(t, []string{order[1]}, tokens)
+					assert.Empty(t, s.left("development"))
+
+					require.NoError(t, s.party(newDeleter, order[0]).Delete(t.Context(), "development"))
+					tokens, _ = s.tokens("development")
+					assert.Equal(t, []string{order[1]}, tokens, "the first has nothing more to do")
+					require.NoError(t, s.party(newDeleter, order[1]).Delete(t.Context(), "development"))
+					_, exists = s.tokens("development")
+					assert.False(t, exists)
+				})
+			})
+		}
+	}
+}
+
+// backups is a controller in the finalizer pattern: each ConfigMap gets its token, and is backed up before it goes.
+type backups struct {
+	t          *testing.T
+	configMaps *restclient.Resource[*api.PartialObjectMetadata]
+
+	mu   sync.Mutex
+	told []string
+}
+
+const backupToken = "example.com/backup"
+
+func (b *backups) tell(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, what)
+}
+
+func (b *backups) handler() informer.ResourceEventHandler[*api.PartialObjectMetadata] {
+	return informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc: func(configMap *api.PartialObjectMetadata, _ bool) {
+			b.tell("add: token on")
+			b.setFinalizers(configMap, `["`+backupToken+`"]`)
+		},
+		UpdateFunc: func(_, configMap *api.PartialObjectMetadata) {
+			if configMap.DeletionTimestamp == nil || !slices.Contains(configMap.Finalizers, backupToken) {
+				return
+			}
+			b.tell("update with a deletion timestamp: clean up, token off")
+			b.setFinalizers(configMap, `[]`)
+		},
+		DeleteFunc: func(informer.DeletedObject[*api.PartialObjectMetadata]) { b.tell("delete: gone") },
+	}
+}
+
+func (b *backups) setFinalizers(configMap *api.PartialObjectMetadata, finalizers string) {
+	_, err := b.configMaps.InNamespace(configMap.Namespace).Patch(b.t.Context(), configMap.Name, api.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":`+finalizers+`}}`), api.UpdateOptions{})
+	assert.NoError(b.t, err)
+}
+
+// The finalizer pattern: a deletion comes to the owner of a token as an update with a deletion timestamp. The owner cleans up, takes
+// its token off, and only then the object goes. The namespace of the object waits for that.
+func TestTheFinalizerPattern(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		s.create("team", nil)
+		b := &backups{t: t, configMaps: s.configMaps("")}
+		shared := informer.NewSharedIndexInformer(s.configMaps(""), informer.Config[*api.PartialObjectMetadata]{Name: "configmaps"})
+		_, err := shared.AddEventHandler(b.handler())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = shared.Run(ctx) })
+		time.Sleep(time.Second)
+		s.createConfigMap("team", "a")
+		time.Sleep(time.Second)
+		stored, err := s.configMaps("team").Get(t.Context(), "a", api.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{backupToken}, stored.Finalizers)
+
+		s.delete("team")
+		deleter := s.party(nsctl.NewDeleter, "")
+		for range 10 { // passes, until the owner has done its part
+			if err = deleter.Delete(t.Context(), "team"); err == nil {
+				break
+			}
+			var remaining *nsctl.ResourcesRemainingError
+			require.ErrorAs(t, err, &remaining, "the namespace waits")
+			time.Sleep(remaining.RequeueAfter())
+		}
+		require.NoError(t, err)
+		_, exists := s.tokens("team")
+		assert.False(t, exists)
+		assert.Empty(t, s.left("team"))
+		time.Sleep(time.Second)
+		b.mu.Lock()
+		assert.Equal(t, []string{"add: token on", "update with a deletion timestamp: clean up, token off", "delete: gone"}, b.told)
+		b.mu.Unlock()
+		cancel()
+		running.Wait()
+	})
+}

@@ -1,0 +1,122 @@
+package nsctltest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+const (
+	putStatus   = "PUT /api/v1/namespaces/ns/status"
+	putFinalize = "PUT /api/v1/namespaces/ns/finalize"
+)
+
+// writes picks the writes to the namespace, in their order.
+func writes(requests []string) []string {
+	var found []string
+	for _, request := range requests {
+		if strings.HasPrefix(request, http.MethodPut) {
+			found = append(found, request)
+		}
+	}
+	return found
+}
+
+// A namespace that vanishes with the controller's token would be gone before anybody could read a report.
+func (s suite) NoReportAboutANamespaceThatGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		want := []string{putStatus, putFinalize}
+		if s.has(SkipsLastReport) {
+			want = []string{putFinalize}
+		}
+		assert.Equal(t, want, writes(c.Log()))
+		assert.Nil(t, c.Namespace("ns"))
+	})
+}
+
+// The last state that a client watches must not say that content remains.
+func (s suite) TroubleThatWasReportedIsTakenBackBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
+		deleter := s.newDeleter(t, c)
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		assert.Equal(t, []string{putStatus}, writes(c.Log()))
+
+		c.Release("configmaps.", "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Equal(t, []string{putStatus, putFinalize}, writes(c.Log()))
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		last := c.changes[len(c.changes)-1]
+		assert.Equal(t, api.WatchDeleted, last.eventType)
+		assert.Equal(t, api.ConditionFalse, ConditionOf(last.namespace, api.NamespaceContentRemaining).Status)
+	})
+}
+
+func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
+	holds := map[string]func(*api.Namespace){
+		"a token in the spec":       func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"kubernetes", "example.com/other"} },
+		"a finalizer of the object": func(ns *api.Namespace) { ns.Finalizers = []string{"example.com/other"} },
+	}
+	for name, hold := range holds {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Update("ns", hold)
+				require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+				assert.Equal(t, []string{putStatus, putFinalize}, writes(c.Log()))
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5)
+			})
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.AddNamespace("ns", true, "kubernetes")
+				held := false
+				c.Refuse(func(r *http.Request) *api.Status {
+					if strings.HasSuffix(r.URL.Path, "/finalize") && !held {
+						held = true
+						c.Update("ns", hold) // between the pass and its last write
+					}
+					return nil
+				})
+				require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+				want := []string{putStatus, putFinalize, putFinalize}
+				if s.has(SkipsLastReport) {
+					want = []string{putFinalize, putFinalize, putStatus}
+				}
+				assert.Equal(t, want, writes(c.Log()))
+				assert.Len(t, c.Existing(t, "ns").Status.Conditions, 5)
+			})
+		})
+	}
+}
+
+func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/finalize") {
+				return Status(403, api.ReasonForbidden, "not you")
+			}
+			return nil
+		})
+		require.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
+		assert.ElementsMatch(t, []string{putFinalize, putStatus}, writes(c.Log()))
+		assert.Equal(t, api.ConditionFalse, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
+	})
+}

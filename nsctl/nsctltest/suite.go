@@ -1,0 +1,199 @@
+package nsctltest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+	"orrery/restclient/restclienttest"
+)
+
+// Form is a way to make the passes.
+type Form struct {
+	New func(nsctl.DeleterConfig) nsctl.Deleter
+
+	// Lacks names what the form does not do, with the reason.
+	Lacks map[Capability]string
+}
+
+// Capability names something that a form may lack without losing content.
+type Capability string
+
+const (
+	// ReadsAnswers: an empty answer to deleting a collection proves the type empty. Without it, a LIST follows each
+	// DELETE.
+	ReadsAnswers Capability = "the answer to deleting a collection is read"
+	// ChecksEmptiness: if many namespaces are in deletion, one cluster-wide list of a type serves them all.
+	ChecksEmptiness Capability = "one list of a type serves many namespaces"
+	// ForgivesVanishedTypes: a type whose definition goes during a pass does not fail it. Without it, that pass fails and
+	// the next one succeeds.
+	ForgivesVanishedTypes Capability = "a type that vanishes does not fail the pass"
+	// SkipsLastReport: a namespace that goes with this controller's token gets no report just before. Without it, each
+	// pass reports.
+	SkipsLastReport Capability = "no report about a namespace that goes"
+	// DeletesFinalized: a namespace without finalizers is deleted once more, as older servers need. Without it, it is
+	// left to the server.
+	DeletesFinalized Capability = "a finalized namespace is deleted"
+)
+
+var capabilities = []Capability{ReadsAnswers, ChecksEmptiness, ForgivesVanishedTypes, SkipsLastReport, DeletesFinalized}
+
+// suite is a form under test. Each exported method is a test.
+type suite struct{ Form }
+
+func (s suite) has(c Capability) bool {
+	_, lacks := s.Lacks[c]
+	return !lacks
+}
+
+// Run runs the whole suite against a form.
+func Run(t *testing.T, form Form) {
+	for c, reason := range form.Lacks {
+		require.Contains(t, capabilities, c, "Lacks names a capability that does not exist")
+		require.NotEmpty(t, reason, "what is lacking needs a reason: %s", c)
+	}
+	tests := reflect.ValueOf(suite{form})
+	for i := range tests.NumMethod() {
+		test := tests.Method(i).Interface().(func(*testing.T))
+		t.Run(tests.Type().Method(i).Name, test)
+	}
+}
+
+// DeleterUnderTest is a deleter that is called without knowing anything of the deletion before.
+type DeleterUnderTest struct{ nsctl.Deleter }
+
+// Delete makes a pass.
+func (d DeleterUnderTest) Delete(ctx context.Context, name string) error {
+	return d.Deleter.Delete(ctx, name, nsctl.ObservedDeletion{})
+}
+
+// NewDeleter returns a deleter that speaks to the server over an in-memory connection. Call it in a bubble.
+func NewDeleter(t *testing.T, server http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
+	t.Helper()
+	return deleterOf(NewClient(t, server), form, adjust...)
+}
+
+func deleterOf(client *restclient.Client, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
+	config := nsctl.DeleterConfig{
+		Namespaces: restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
+		Content:    nsctl.NewContentClient(client),
+		Discovery:  NewDiscovery(client),
+	}
+	for _, f := range adjust {
+		f(&config)
+	}
+	return DeleterUnderTest{form(config)}
+}
+
+func (s suite) newDeleter(t *testing.T, c http.Handler, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
+	t.Helper()
+	return NewDeleter(t, c, s.New, adjust...)
+}
+
+// NewDiscovery returns the discovery that cmd/orrery gives to its deleter.
+func NewDiscovery(client *restclient.Client) nsctl.Discovery {
+	return discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}))
+}
+
+// NewClient returns a client of the server without rate limit and retries.
+func NewClient(t *testing.T, server http.Handler) *restclient.Client {
+	t.Helper()
+	config := restclienttest.NewServer(t, server).Config()
+	config.QPS = -1
+	config.MaxRetries = -1
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// ConditionOf returns the condition of that type, or a zero one.
+func ConditionOf(ns *api.Namespace, wanted api.NamespaceConditionType) api.NamespaceCondition {
+	for _, condition := range ns.Status.Conditions {
+		if condition.Type == wanted {
+			return condition
+		}
+	}
+	return api.NamespaceCondition{}
+}
+
+// Running is a controller at work on a cluster.
+type Running struct {
+	*nsctl.Controller
+	Stop func() // ends the controller, then the informer, and waits for both
+}
+
+// resyncCheck is how often the informer looks whether a handler is due for a resync.
+const resyncCheck = time.Minute
+
+// StartController runs a controller as cmd/orrery does: the informer outlives it.
+func StartController(t *testing.T, c *Cluster, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) *Running {
+	t.Helper()
+	client := NewClient(t, c)
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: resyncCheck})
+	config := nsctl.Config{Informer: shared}
+	deleterConfig := nsctl.DeleterConfig{
+		Namespaces: namespaces,
+		Content:    nsctl.NewContentClient(client),
+		Discovery:  NewDiscovery(client),
+	}
+	if adjust != nil {
+		adjust(&config, &deleterConfig)
+	}
+	config.Deleter = form(deleterConfig)
+	controller, err := nsctl.NewController(config)
+	require.NoError(t, err)
+
+	controllerCtx, stopController := context.WithCancel(t.Context())
+	informerCtx, stopInformer := context.WithCancel(t.Context())
+	var informers, controllers sync.WaitGroup
+	informers.Go(func() { _ = shared.Run(informerCtx) })
+	controllers.Go(func() { controller.Run(controllerCtx) })
+	var once sync.Once
+	r := &Running{Controller: controller, Stop: func() {
+		once.Do(func() {
+			stopController()
+			controllers.Wait()
+			stopInformer()
+			informers.Wait()
+		})
+	}}
+	t.Cleanup(r.Stop)
+	return r
+}
+
+// Crowd makes namespaces that are in deletion, each with a ConfigMap, beside one that is not.
+func Crowd(c *Cluster, n int) (names []string) {
+	c.AddNamespace("bystander", false, "kubernetes")
+	c.Put("configmaps.", "bystander", "mine")
+	for i := range n {
+		name := fmt.Sprintf("ns-%02d", i)
+		c.AddNamespace(name, true, "kubernetes")
+		c.Put("configmaps.", name, "a")
+		names = append(names, name)
+	}
+	return names
+}
+
+// AssertAllGone asserts that the namespaces of a crowd are gone, with their content, and nothing else is.
+func AssertAllGone(t *testing.T, c *Cluster, names []string) {
+	t.Helper()
+	for _, name := range names {
+		assert.Nil(t, c.Namespace(name))
+		assert.Empty(t, c.Left(name))
+	}
+	assert.Equal(t, []string{"configmaps./mine"}, c.Left("bystander"))
+}
