@@ -95,7 +95,6 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 		}
 	}
 	p := newPace(interval)
-	defer p.Stop()
 	end := newDeadline(timeout)
 
 	for last := false; !last; {
@@ -126,15 +125,13 @@ type deadline struct {
 	at time.Time
 }
 
-// newDeadline starts a timeout; 0 is none. The timer needs no Stop: since Go
-// 1.23 one that nobody refers to any more is collected although it has not
-// fired.
+// newDeadline starts a timeout; 0 is none.
 func newDeadline(timeout time.Duration) deadline {
 	if timeout == 0 {
 		return deadline{}
 	}
 	at := time.Now().Add(timeout)
-	return deadline{C: time.NewTimer(timeout).C, at: at}
+	return deadline{C: time.After(timeout), at: at}
 }
 
 func (d deadline) Passed() bool {

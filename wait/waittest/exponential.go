@@ -57,6 +57,8 @@ func testExponential(t *testing.T, impl Implementation, form func(context.Contex
 		{name: "a failing condition", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, failAt: 2,
 			calls: seconds(0, 1), took: time.Second, err: errCondition},
 		{name: "reaching the cap ends it", backoff: capped, calls: cappedCalls, took: 3 * time.Second, err: impl.ErrWaitTimeout},
+		{name: "reaching the cap exactly does not end it", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4, Cap: 4 * time.Second},
+			calls: seconds(0, 1, 3, 7), took: 7 * time.Second, err: impl.ErrWaitTimeout},
 		{name: "no delays", backoff: Backoff{Steps: 5}, calls: seconds(0, 0, 0, 0, 0), err: impl.ErrWaitTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
