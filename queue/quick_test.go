@@ -193,17 +193,19 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 		sort := func() {
 			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.value.due, b.value.due) })
 		}
-		keys := 0
+		push := func(t *rapid.T) {
+			ref, r := records.obtain(int(ticket), records.hash(int(ticket)))
+			ticket++
+			r.value.due, r.value.ticket = due.Draw(t, "due"), ticket
+			h.push(ref)
+			model = append(model, r)
+			sort()
+		}
+		for range 40 { // three levels, so that a removal from the middle may have to move the last one up
+			push(t)
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"push": func(t *rapid.T) {
-				keys++
-				ref, r := records.obtain(keys, records.hash(keys))
-				ticket++
-				r.value.due, r.value.ticket = due.Draw(t, "due"), ticket
-				h.push(ref)
-				model = append(model, r)
-				sort()
-			},
+			"push": push,
 			"remove": func(t *rapid.T) {
 				if len(model) == 0 {
 					t.Skip()
@@ -234,6 +236,9 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 				for i := range h.len() {
 					if int(h.at(i).value.delayPlace) != i+1 {
 						t.Fatalf("index %d is %d", i, h.at(i).value.delayPlace)
+					}
+					if parent := (i - 1) / heapArity; i > 0 && h.at(i).value.before(&h.at(parent).value) {
+						t.Fatalf("index %d ends before its parent, index %d", i, parent)
 					}
 				}
 			},
