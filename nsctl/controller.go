@@ -8,6 +8,7 @@ import (
 
 	"orrery/informer"
 	"orrery/queue"
+	"orrery/queue/fast"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -16,7 +17,7 @@ import (
 type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
-	queue       *queue.RateLimitingQueue[string]
+	queue       *fast.RateLimitingQueue[string]
 	deleter     *Deleter
 	gracePeriod time.Duration
 	workers     int
@@ -105,7 +106,7 @@ func NewController(config Config) (*Controller, error) {
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
-		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
+		queue:       fast.NewRateLimiting(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
 		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),

@@ -25,6 +25,7 @@ var directDependencies = map[string]string{
 	"github.com/tidwall/btree":       "the ordered store of the API server in memory",
 	"go.yaml.in/yaml/v3":             "kubeconfig files, and the manifests that orrery rbac prints",
 	"golang.org/x/term":              "the size of a terminal",
+	"golang.org/x/time":              "the token bucket of a rate limiter",
 	"google.golang.org/protobuf":     "the wire format of lists and watches (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",

@@ -27,17 +27,15 @@ func Run(t *testing.T, impl Implementation) {
 	if impl.NewRateLimiting != nil {
 		t.Run("Rate limits", func(t *testing.T) { runRateLimits(t, impl) })
 	}
-	if impl.NewWithOrder != nil {
-		t.Run("Order", func(t *testing.T) { runOrder(t, impl) })
+	if impl.NewObservable != nil {
+		t.Run("Hooks", func(t *testing.T) { runHooks(t, impl) })
+		t.Run("Snapshots", func(t *testing.T) { runSnapshots(t, impl) })
 	}
 	if impl.NewWithMetrics != nil {
 		t.Run("Metrics", func(t *testing.T) { runMetrics(t, impl) })
 	}
 	if impl.Limiters != nil {
 		t.Run("Limiters", func(t *testing.T) { runLimiters(t, *impl.Limiters) })
-	}
-	if impl.ParallelizeUntil != nil {
-		t.Run("ParallelizeUntil", func(t *testing.T) { runParallelize(t, impl) })
 	}
 }
 

@@ -4,13 +4,12 @@ package compare
 // its scenario for both sides, an entry here, and a section in texts/.
 func Measures() []Measure {
 	return []Measure{
-		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).outOfReach(0.45).quick(),
+		perOp("queue/cycle", "queue: Add, Get, Done", 0.25).outOfReach(0.6).quick(),
 		value("queue/cycle allocs/op", "queue: Add, Get, Done: allocations", "allocs/op", 0).grain(0.01).quick(),
-		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).outOfReach(0.4).quick(),
+		perOp("queue/cycle-metrics", "queue: Add, Get, Done with metrics on", 0.15).outOfReach(0.55).quick(),
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4).quick(),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.25).quick(),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		ratio("queue/lateness p50", "queue: AddAfter of 1 ms, punctual: how late, p50", "ns", 0.5).quick(),
 		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.25).outOfReach(0.4).quick(),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.3).quick(),
@@ -48,8 +47,8 @@ func Measures() []Measure {
 func Extras() []Measure {
 	extras := []Measure{
 		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
-		ratio("queue/lateness p99", "queue: AddAfter of 1 ms, punctual: how late, p99", "ns", 0).shown(),
-		ratio("queue/lateness-timers p50", "queue: AddAfter of 1 ms, by default: how late, p50", "ns", 0).shown(),
+		ratio("queue/lateness p50", "queue: AddAfter of 1 ms: how late, p50", "ns", 0).shown(),
+		ratio("queue/lateness p99", "queue: AddAfter of 1 ms: how late, p99", "ns", 0).shown(),
 		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
 		ratio("dispatch/idle asleep p50", "one event, everything asleep: p50", "ns", 0).shown(),
 		ratio("dispatch/idle asleep p99", "one event, everything asleep: p99", "ns", 0).shown(),

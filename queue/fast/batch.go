@@ -1,4 +1,4 @@
-package queue
+package fast
 
 // maxBatch bounds how long a batch holds the lock.
 const maxBatch = 128
@@ -24,11 +24,10 @@ func (q *Queue[K]) AddAll(keys []K) {
 func (q *Queue[K]) addBatch(keys []K) {
 	var hashes [maxBatch]uint32
 	for i, key := range keys {
-		hashes[i] = q.records.hash(key)
+		hashes[i] = q.records.Hash(key)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.records.touch(hashes[:len(keys)])
 	for i, key := range keys {
 		q.addLocked(key, hashes[i])
 	}
@@ -55,7 +54,7 @@ func (q *Queue[K]) GetBatch(keys []K) (n int, shutdown bool) {
 		return 0, true
 	}
 	keys[0], _, _ = q.takeLocked()
-	for n = 1; n < len(keys) && q.lenLocked() > 0; n++ {
+	for n = 1; n < len(keys) && q.fifo.Len() > 0; n++ {
 		keys[n], _, _ = q.takeLocked()
 	}
 	return n, false
@@ -86,7 +85,7 @@ func (q *Queue[K]) doneBatch(keys []K) {
 		// the key before is tried first, which saves most keys the look-up.
 		place := next
 		if place >= len(q.processing) || q.processing[place].key != key {
-			place = q.holdingLocked(key)
+			place = q.placeLocked(key)
 		}
 		if place >= 0 {
 			q.giveBackLocked(place)

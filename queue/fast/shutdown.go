@@ -1,6 +1,6 @@
-package queue
+package fast
 
-// ShutDown makes the queue refuse new keys and returns at once; see Interface.
+// ShutDown makes the queue refuse new keys and returns at once; see queue.Interface.
 // Afterwards Get hands out what waits and then says shutdown; Add and AddAfter do
 // nothing; delays are dropped and the timer is stopped, so that nothing of
 // the queue is left once its workers have returned.
@@ -60,13 +60,10 @@ func (q *Queue[K]) dropDelaysLocked() int {
 	dropped := q.delays.refs
 	q.delays.refs = nil
 	for _, ref := range dropped {
-		r := q.records.at(ref)
-		r.value.delayPlace = 0
-		if r.value.settled() {
-			q.settled++
-		}
+		r := q.records.At(ref)
+		r.Value.delayPlace = 0
+		q.settleLocked(ref, r)
 	}
-	q.sweepLocked() // few keys come from now on
 	if q.timer != nil {
 		q.timer.Stop()
 		q.alarm = never
@@ -75,7 +72,7 @@ func (q *Queue[K]) dropDelaysLocked() int {
 }
 
 // idleLocked says that a drain is complete.
-func (q *Queue[K]) idleLocked() bool { return q.lenLocked() == 0 && len(q.processing) == 0 }
+func (q *Queue[K]) idleLocked() bool { return q.fifo.Len() == 0 && len(q.processing) == 0 }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *Queue[K]) ShuttingDown() bool {

@@ -1,4 +1,4 @@
-package queue_test
+package fast_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orrery/queue"
+	"orrery/queue/fast"
 )
 
 // TestBatchesAreManyCalls does the same to two queues, once with batches and once key
@@ -17,13 +18,12 @@ import (
 func TestBatchesAreManyCalls(t *testing.T) {
 	for name, config := range map[string]func(events *[]string) queue.Config[string]{
 		"plain":  func(*[]string) queue.Config[string] { return queue.Config[string]{} },
-		"order":  func(*[]string) queue.Config[string] { return queue.Config[string]{Order: &lastFirst{}} },
 		"traced": func(events *[]string) queue.Config[string] { return queue.Config[string]{Trace: noteEvents(events)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				var batchEvents, singleEvents []string
-				batches, singles := queue.New(config(&batchEvents)), queue.New(config(&singleEvents))
+				batches, singles := fast.New(config(&batchEvents)), fast.New(config(&singleEvents))
 				keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 400), func(i int) string { return fmt.Sprint(i) }), 0, 300)
 				var held []string
 				t.Repeat(map[string]func(*rapid.T){
@@ -71,19 +71,6 @@ func TestBatchesAreManyCalls(t *testing.T) {
 	}
 }
 
-// lastFirst is an Order that hands out what came last.
-type lastFirst struct{ keys []string }
-
-func (o *lastFirst) Push(key string) { o.keys = append(o.keys, key) }
-func (o *lastFirst) Len() int        { return len(o.keys) }
-func (o *lastFirst) Touch(string)    {}
-func (o *lastFirst) Pop() string {
-	last := len(o.keys) - 1
-	key := o.keys[last]
-	o.keys = o.keys[:last]
-	return key
-}
-
 func noteEvents(events *[]string) *queue.Trace[string] {
 	note := func(what string) func(queue.Event[string]) {
 		return func(e queue.Event[string]) { *events = append(*events, fmt.Sprint(what, e)) }
@@ -94,7 +81,7 @@ func noteEvents(events *[]string) *queue.Trace[string] {
 func TestGetBatchWaits(t *testing.T) {
 	for _, trace := range []*queue.Trace[string]{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(queue.Config[string]{Trace: trace})
+			q := fast.New(queue.Config[string]{Trace: trace})
 			var got []string
 			go func() {
 				keys := make([]string, 3)
