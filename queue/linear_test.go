@@ -240,6 +240,21 @@ func (s *storm) work(client int, batches batcher) {
 	}
 }
 
+// runs reports whether the storm ends. If it does not, nothing can be said of its history.
+func (s *storm) runs(seed uint64) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.run(seed)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(time.Minute):
+		return false
+	}
+}
+
 // soon is a rate limiter that lets a key wait for a moment.
 type soon struct{}
 
@@ -260,7 +275,7 @@ func TestLinearizableUnderLoad(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				for seed := range uint64(40) {
 					s := &storm{q: newForm(soon{}, config), keys: 5, calls: 60}
-					s.run(seed)
+					require.True(t, s.runs(seed), "the storm does not end: a worker or a drain was not woken")
 					require.NoError(t, check[string](s.q))
 					result, info := search(s.history)
 					if result != porcupine.Ok {

@@ -27,15 +27,18 @@ func Run(t *testing.T, impl Implementation) {
 	if impl.NewRateLimiting != nil {
 		t.Run("Rate limits", func(t *testing.T) { runRateLimits(t, impl) })
 	}
-	if impl.NewObservable != nil {
-		t.Run("Hooks", func(t *testing.T) { runHooks(t, impl) })
-		t.Run("Snapshots", func(t *testing.T) { runSnapshots(t, impl) })
-	}
 	if impl.NewWithMetrics != nil {
 		t.Run("Metrics", func(t *testing.T) { runMetrics(t, impl) })
 	}
 	if impl.Limiters != nil {
 		t.Run("Limiters", func(t *testing.T) { runLimiters(t, *impl.Limiters) })
+	}
+	if impl.NewObservable != nil {
+		if t.Failed() {
+			return // what follows is partly in real time, where a queue that does not wake its workers never ends
+		}
+		t.Run("Hooks", func(t *testing.T) { runHooks(t, impl) })
+		t.Run("Snapshots", func(t *testing.T) { runSnapshots(t, impl) })
 	}
 }
 
