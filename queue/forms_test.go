@@ -35,6 +35,9 @@ func (newForm newQueue) plain() queue.ObservableInterface[string] {
 // takeAll takes and gives back what waits.
 func takeAll[K comparable](q queue.Interface[K]) (keys []K) {
 	for q.Len() > 0 {
+		if len(keys) > 100_000 {
+			panic("keys come back after Done although they were not added again")
+		}
 		key, _ := q.Get()
 		keys = append(keys, key)
 		q.Done(key)
