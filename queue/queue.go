@@ -59,7 +59,7 @@ func (q *Queue[K]) Add(key K) {
 	q.addLocked(key)
 }
 
-// addLocked is Add for those who hold the lock: DelayingQueue is another one.
+// addLocked is Add with the lock held. DelayingQueue calls it, too.
 func (q *Queue[K]) addLocked(key K) {
 	if q.shuttingDown {
 		q.tell(q.trace.Refused, key)

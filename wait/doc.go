@@ -61,7 +61,7 @@
 //
 // # Goroutines
 //
-// Only [Group] starts goroutines, one for each Start; whoever made the group
+// Only [Group] starts goroutines, one for each Start; the owner of the group
 // stops them by the channel or the context that it gave to them, then calls
 // Wait. Every other function blocks the caller and starts no goroutine.
 //

@@ -3,14 +3,13 @@ package fast
 // maxBatch bounds how long a batch holds the lock.
 const maxBatch = 128
 
-// AddAll is Add of each of the keys, in this order, for who has many at a time: the
-// answer to a list, for example. The lock is taken once for a hundred keys, so in a
-// storm of producers and workers the processors are busy with keys, and not with
-// taking the lock from each other.
+// AddAll is Add of each of the keys, in this order, for bulk work such as the answer
+// to a list. It locks once per batch of a hundred keys, so in a storm of producers and
+// workers the processors are busy with keys, and not with contention for the lock.
 func (q *Queue[K]) AddAll(keys []K) {
 	if q.trace != nil {
 		for _, key := range keys {
-			q.Add(key) // the trace is told of each key, in between and without the lock
+			q.Add(key) // the hooks are called for each key, in between and without the lock
 		}
 		return
 	}

@@ -43,6 +43,7 @@ func TestBatchesAreManyCalls(t *testing.T) {
 						require.False(t, shutdown)
 						require.Positive(t, n)
 						for _, key := range got[:n] {
+							require.Positive(t, singles.Len())
 							want, _ := singles.Get()
 							require.Equal(t, want, key)
 						}

@@ -19,7 +19,7 @@ type record[K comparable] = table.Entry[K, state]
 // Invariant: the record is in the delay heap    <=> delayed().
 type state struct {
 	// Points in time on the queue's own clock (Queue.now). added is zero in a
-	// queue that has nobody to tell it to (Queue.timed).
+	// queue without hooks that take it (Queue.timed).
 	due   time.Duration // end of the delay, while delayed
 	added time.Duration // when the key became dirty, while dirty
 
@@ -37,7 +37,7 @@ func (s *state) delayed() bool { return s.delayPlace != 0 }
 // queued says that the key waits for a worker.
 func (s *state) queued() bool { return s.dirty && !s.processing() }
 
-// before orders delays by deadline, and equal deadlines by who came first.
+// before orders delays by deadline, and equal deadlines by ticket.
 func (s *state) before(other *state) bool {
 	if s.due != other.due {
 		return s.due < other.due

@@ -6,8 +6,8 @@ package fast
 // the queue is left once its workers have returned.
 //
 // Delayed keys are dropped rather than handed out early because their time has
-// not come: a retry that backs off would hit the thing that it spares, and
-// nobody could wait for an hour's delay. A controller finds the work again when
+// not come: a retry that backs off would hit the thing that it spares, and a
+// shutdown cannot wait for an hour's delay. A controller finds the work again when
 // it starts, because it lists everything then.
 func (q *Queue[K]) ShutDown() {
 	_, dropped := q.shutDown(false)
@@ -18,9 +18,8 @@ func (q *Queue[K]) ShutDown() {
 
 // ShutDownWithDrain is ShutDown that returns only when no key waits and no
 // worker holds one. Keys that were added while a worker held them are handed
-// out again and waited for. ShutDown from another goroutine ends the wait, and
-// somebody must: if there are no workers, or one never calls Done, it lasts for
-// ever.
+// out again and waited for. ShutDown from another goroutine ends the wait;
+// without workers, or if one never calls Done, it is the only end.
 //
 // (The original waits only for the keys that workers hold and returns while
 // others are still queued, kubernetes/kubernetes#141079.)

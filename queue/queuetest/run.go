@@ -65,9 +65,13 @@ func (impl Implementation) kinds() (kinds []kind) {
 	return kinds
 }
 
-// bubble runs a scenario in a bubble of its own.
+// bubble runs a scenario in a bubble of its own. The first one that fails ends its
+// part of the suite: a queue that is wrong there may never end a later one, and the
+// message would be lost.
 func bubble(t *testing.T, name string, scenario func(t *testing.T)) {
-	t.Run(name, func(t *testing.T) { synctest.Test(t, scenario) })
+	if !t.Run(name, func(t *testing.T) { synctest.Test(t, scenario) }) {
+		t.FailNow()
+	}
 }
 
 // ended shuts a queue down when the scenario is over, so that a failed one
