@@ -55,14 +55,18 @@ func TestKeysAreCollected(t *testing.T) {
 
 func testKeysAreCollected(t *testing.T, q queue.DelayingInterface[*object]) {
 	var pointers []weak.Pointer[object]
-	for i := range 1000 {
-		o := new(object)
-		pointers = append(pointers, weak.Make(o))
+	objects := make([]*object, 1000)
+	for i := range objects {
+		objects[i] = new(object)
+		pointers = append(pointers, weak.Make(objects[i]))
 		if i%2 == 0 {
-			q.AddAfter(o, time.Hour)
+			q.AddAfter(objects[i], time.Hour)
 		}
+	}
+	for _, o := range objects {
 		q.Add(o)
 	}
+	clear(objects)
 	q.Add(new(object)) // the queue is not empty afterwards
 	for range 1000 {
 		key, _ := q.Get()
