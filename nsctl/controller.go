@@ -15,7 +15,7 @@ import (
 type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
-	queue       *queue.RateLimitingQueue[string]
+	queue       Queue
 	deleter     Deleter
 	gracePeriod time.Duration
 	workers     int
@@ -27,6 +27,15 @@ type Controller struct {
 	active    map[string]time.Time // when the pass of a namespace that a worker processes began
 	deletions map[string]*deletion // namespaces that were seen in deletion and are not gone, by UID
 	working   bool                 // Run was called
+}
+
+// Queue is the work queue of a controller: either form of package queue.
+type Queue interface {
+	queue.RateLimitingInterface[string]
+	// Snapshot returns the present state.
+	Snapshot() queue.Snapshot[string]
+	// UpdateMetrics sets the gauges that change with time alone.
+	UpdateMetrics()
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
@@ -57,6 +66,8 @@ type Config struct {
 	// failure up to 60 s, for each namespace on its own. The original adds one bucket of 10 per second for all,
 	// which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
+	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
+	NewQueue func(queue.RateLimiter[string], queue.Config[string]) Queue
 	// QueueTrace gets what the queue does. Default: none.
 	QueueTrace *queue.Trace[string]
 	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
@@ -97,10 +108,16 @@ func NewController(config Config) (*Controller, error) {
 	if limiter == nil {
 		limiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
 	}
+	newQueue := config.NewQueue
+	if newQueue == nil {
+		newQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) Queue {
+			return queue.NewRateLimiting(limiter, config)
+		}
+	}
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
-		queue:       queue.NewRateLimiting(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
+		queue:       newQueue(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
 		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),

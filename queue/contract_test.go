@@ -22,9 +22,7 @@ func implementation() queuetest.Implementation {
 		NewRateLimiting: func(l limiter) queue.RateLimitingInterface[string] {
 			return queue.NewRateLimiting(l, queue.Config[string]{})
 		},
-		NewWithOrder: func(order queue.Order[string]) queue.Interface[string] {
-			return queue.New(queue.Config[string]{Order: order})
-		},
+		NewObservable: newTextbook,
 		NewWithMetrics: func(name string, provider queue.MetricsProvider) (queue.DelayingInterface[string], func()) {
 			q := queue.NewDelaying(queue.Config[string]{Name: name, Metrics: provider})
 			return q, q.UpdateMetrics
@@ -41,7 +39,5 @@ func implementation() queuetest.Implementation {
 			WithMaxWait: func(l limiter, longest time.Duration) limiter { return queue.NewWithMaxWaitRateLimiter(l, longest) },
 			Controller:  func() limiter { return queue.DefaultControllerRateLimiter[string]() },
 		},
-		ParallelizeUntil: queue.ParallelizeUntil,
-		Check:            func(q queue.Interface[string]) error { return q.(interface{ Check() error }).Check() },
 	}
 }

@@ -1,187 +1,187 @@
 package queue
 
-import "time"
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"time"
+)
 
-// DelayingQueue is a Queue to which keys can be added later.
-//
-// The delayed keys are in a heap in the queue itself, under the same lock, so
-// AddAfter never blocks and Add can give up a delay. One timer is set to the
-// earliest end; its function runs in a goroutine of its own only while delays
-// end. ShutDown stops the timer. A queue that is dropped without ShutDown costs
-// its memory until the timer fires.
+// DelayingQueue is a Queue to which keys can be added later. It has a heap of the
+// delayed keys under the lock of the queue, and one timer that is set to the
+// earliest end. So AddAfter never blocks, and Add can give up a delay.
 //
 // (The original hands delayed keys through a channel to a goroutine that keeps
-// the heap and wakes every ten seconds whether it has to or not.)
+// the heap, and wakes every ten seconds whether it has to or not.)
+//
+// What it lacks is speed: a delay costs a map entry and an allocation. Package
+// queue/fast has the heap without them.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
+
+	// Guarded by the lock. Invariant: the same entries in both, none after ShutDown.
+	waitingForQueue waitForPriorityQueue[K]
+	waitingByKey    map[K]*waitFor[K]
+	ticket          int         // of the last entry
+	timer           *time.Timer // fires not later than the first entry is ready; nil at first
+	stopped         bool
 }
 
-// NewDelaying makes a delaying queue.
+// NewDelaying returns a new delaying queue.
 func NewDelaying[K comparable](config Config[K]) *DelayingQueue[K] {
 	q := new(DelayingQueue[K])
 	q.init(config)
 	return q
 }
 
+func (q *DelayingQueue[K]) init(config Config[K]) {
+	q.Queue.init(config)
+	q.waitingByKey = map[K]*waitFor[K]{}
+}
+
+// Add adds key now. If key waits for a delay, the delay is given up: the key comes
+// once. (The original lets it come twice, kubernetes/kubernetes#112325.)
+func (q *DelayingQueue[K]) Add(key K) {
+	q.lock()
+	defer q.unlock()
+	q.cancelLocked(key)
+	q.addLocked(key)
+}
+
+func (q *DelayingQueue[K]) cancelLocked(key K) {
+	if entry, ok := q.waitingByKey[key]; ok {
+		heap.Remove(&q.waitingForQueue, entry.index)
+		delete(q.waitingByKey, key)
+		q.tell(q.trace.DelayCanceled, key)
+	}
+}
+
 // AddAfter adds key when after has passed; see DelayingInterface. Keys whose
 // delays end at the same instant come in the order of their AddAfter.
-//
-// A key may wait for a worker, or be with one, and be delayed as well: it was
-// asked for now and once more later. Only an Add that comes after the AddAfter
-// gives up the delay.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
-	q.addAfter(key, after, false)
-}
-
-// Cancel gives up the delay of key and reports whether it had one. It does not
-// concern a key that waits for a worker or is with one.
-func (q *DelayingQueue[K]) Cancel(key K) bool {
-	seq, canceled := q.cancel(key, q.records.hash(key))
-	if canceled && q.trace != nil {
-		q.trace.report(delayCanceled, key, seq, 0)
-	}
-	return canceled
-}
-
-func (q *Queue[K]) cancel(key K, hash uint32) (seq uint64, canceled bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, _, r := q.records.find(key, hash)
-	if r == nil || !r.value.delayed() {
-		return 0, false
-	}
-	q.delays.remove(r)
-	q.settleLocked(r)
-	return q.countLocked(delayCanceled), true
-}
-
-// addAfter is AddAfter; backoff says that the delay comes from the rate limiter.
-func (q *Queue[K]) addAfter(key K, after time.Duration, backoff bool) {
-	what, seq, wait := q.delay(key, q.records.hash(key), after, backoff)
-	if q.trace != nil {
-		q.trace.report(what, key, seq, wait)
-	}
-}
-
-func (q *Queue[K]) delay(key K, hash uint32, after time.Duration, backoff bool) (what effect, seq uint64, wait time.Duration) {
-	q.mu.Lock()
-	if q.order != nil { // foreign code, which may panic
-		defer q.mu.Unlock()
-		return q.addAfterLocked(key, hash, after, backoff)
-	}
-	what, seq, wait = q.addAfterLocked(key, hash, after, backoff)
-	q.mu.Unlock()
-	return what, seq, wait
-}
-
-func (q *Queue[K]) addAfterLocked(key K, hash uint32, after time.Duration, backoff bool) (what effect, seq uint64, wait time.Duration) {
-	if q.shuttingDown {
-		return refused, q.countLocked(refused), 0
-	}
-	ref, r := q.obtainLocked(key, hash)
-	now := q.now()
-	switch {
-	case r.value.delayed() && r.value.held && !backoff:
-		return held, q.countLocked(held), r.value.due - now
-	case after <= 0:
-		what = delayed | q.dirtyLocked(ref, r)
-		return what, q.countLocked(what), 0
-	}
-	q.delayLocked(ref, r, saturatingAdd(now, after), backoff)
-	q.armLocked(now)
-	return delayed, q.countLocked(delayed), r.value.due - now
-}
-
-// delayLocked lets r wait until due, unless it waits for an earlier end already.
-func (q *Queue[K]) delayLocked(ref uint32, r *record[K], due time.Duration, backoff bool) {
-	if r.value.delayed() && r.value.due <= due {
+	q.lock()
+	defer q.unlock()
+	if q.stopped {
+		q.tell(q.trace.Refused, key)
 		return
+	}
+	if after <= 0 {
+		q.tellTime(q.trace.Delayed, key, 0)
+		q.cancelLocked(key)
+		q.addLocked(key)
+		return
+	}
+	readyAt := time.Now().Add(after)
+	q.insertLocked(key, readyAt)
+	q.tellTime(q.trace.Delayed, key, time.Until(q.waitingByKey[key].readyAt))
+	q.armLocked()
+}
+
+// insertLocked lets key wait until readyAt, unless it waits for an earlier time already.
+func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
+	entry, ok := q.waitingByKey[key]
+	if ok && !readyAt.Before(entry.readyAt) {
+		return
+	}
+	if ok {
+		heap.Remove(&q.waitingForQueue, entry.index)
 	}
 	q.ticket++
-	r.value.due, r.value.ticket = due, q.ticket
-	r.value.held = backoff && q.holdBackoff
-	if r.value.delayed() {
-		q.delays.fix(r)
-	} else {
-		q.delays.push(ref)
-	}
+	entry = &waitFor[K]{key: key, readyAt: readyAt, ticket: q.ticket}
+	q.waitingByKey[key] = entry
+	heap.Push(&q.waitingForQueue, entry)
 }
 
-// saturatingAdd keeps a huge delay from wrapping around into the past.
-func saturatingAdd(now, after time.Duration) time.Duration {
-	if after > never-now {
-		return never
-	}
-	return now + after
-}
-
-// armLocked sets the timer to the end of the earliest delay, unless it fires
-// before that anyway: a timer that fires too early finds nothing to do and is
-// armed again, which is cheaper than moving it each time a delay is given up.
-func (q *Queue[K]) armLocked(now time.Duration) {
-	if q.delays.len() == 0 {
+// armLocked sets the timer to the end of the first delay.
+func (q *DelayingQueue[K]) armLocked() {
+	if len(q.waitingForQueue) == 0 {
 		return
 	}
-	_, first := q.delays.first()
-	if first.value.due >= q.alarm {
-		return
-	}
-	q.alarm = first.value.due
+	wait := time.Until(q.waitingForQueue[0].readyAt)
 	if q.timer == nil {
-		q.timer = newTimer(q.punctual, q.alarm-now, q.fire)
+		q.timer = time.AfterFunc(wait, q.endDelays)
 	} else {
-		q.timer.Reset(q.alarm - now)
+		q.timer.Reset(wait)
 	}
 }
 
-// endingsPerLock bounds how long the lock is held when very many delays end at
-// the same time.
-const endingsPerLock = 1000
-
-// fire is the timer's function. Two of it may run at the same time, if the timer
-// is armed again while the first runs; each takes what it finds.
-func (q *Queue[K]) fire() {
-	for {
-		endings, more := q.endDelays()
-		for _, e := range endings {
-			q.trace.report(e.what, e.key, e.seq, e.late)
-		}
-		if !more {
-			return
-		}
+// endDelays adds the keys whose delays are over. It is the function of the timer. One
+// that fires too early, because its delay was given up, finds nothing to do.
+func (q *DelayingQueue[K]) endDelays() {
+	q.lock()
+	defer q.unlock()
+	now := time.Now()
+	for len(q.waitingForQueue) > 0 && !q.waitingForQueue[0].readyAt.After(now) {
+		entry := heap.Pop(&q.waitingForQueue).(*waitFor[K])
+		delete(q.waitingByKey, entry.key)
+		q.tellTime(q.trace.DelayEnded, entry.key, now.Sub(entry.readyAt))
+		q.addLocked(entry.key)
 	}
+	q.armLocked()
 }
 
-// ending is what fire has to tell the trace about one key.
-type ending[K comparable] struct {
-	key  K
-	what effect
-	seq  uint64
-	late time.Duration
+// ShutDown drops the delays: a retry that backs off would hit the thing that it
+// spares. A controller finds the work again when it starts, because it lists everything.
+func (q *DelayingQueue[K]) ShutDown() { q.refuse(false, q.dropDelaysLocked) }
+
+// ShutDownWithDrain drops the delays as well.
+func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.refuse(true, q.dropDelaysLocked)) }
+
+func (q *DelayingQueue[K]) dropDelaysLocked() (dropped int) {
+	dropped = len(q.waitingByKey)
+	q.waitingForQueue, q.waitingByKey, q.stopped = nil, nil, true
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	return dropped
 }
 
-// endDelays makes keys dirty whose delay is over. It returns what to tell the
-// trace, and whether there are more than fit into one turn.
-func (q *Queue[K]) endDelays() (endings []ending[K], more bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.now()
-	for n := 0; q.delays.len() > 0; n++ {
-		ref, r := q.delays.first()
-		if r.value.due > now {
-			break
-		}
-		if n == endingsPerLock {
-			return endings, true
-		}
-		q.delays.remove(r)
-		what := delayEnded | q.dirtyLocked(ref, r)
-		seq := q.countLocked(what)
-		if q.trace != nil {
-			endings = append(endings, ending[K]{r.key, what, seq, now - r.value.due})
-		}
+// Snapshot returns what is in the queue at this instant.
+func (q *DelayingQueue[K]) Snapshot() Snapshot[K] {
+	q.lock()
+	defer q.unlock()
+	s := q.snapshotLocked()
+	for _, entry := range slices.SortedFunc(slices.Values(q.waitingForQueue), (*waitFor[K]).compare) {
+		s.Delayed = append(s.Delayed, DelayedKey[K]{entry.key, time.Until(entry.readyAt)})
 	}
-	q.alarm = never
-	q.armLocked(now)
-	return endings, false
+	return s
+}
+
+// waitFor is a key that waits for its delay to end.
+type waitFor[K comparable] struct {
+	key     K
+	readyAt time.Time
+	ticket  int // of two entries that are ready together the smaller one comes first
+	index   int // in the heap
+}
+
+func (e *waitFor[K]) compare(other *waitFor[K]) int {
+	return cmp.Or(e.readyAt.Compare(other.readyAt), cmp.Compare(e.ticket, other.ticket))
+}
+
+// waitForPriorityQueue is a heap; the entry that is ready first is at index 0. Its
+// methods are those of heap.Interface.
+type waitForPriorityQueue[K comparable] []*waitFor[K]
+
+func (pq waitForPriorityQueue[K]) Len() int           { return len(pq) }
+func (pq waitForPriorityQueue[K]) Less(i, j int) bool { return pq[i].compare(pq[j]) < 0 }
+func (pq waitForPriorityQueue[K]) Swap(i, j int) {
+	pq[i], pq[j] = pq[j], pq[i]
+	pq[i].index, pq[j].index = i, j
+}
+
+// Push appends an entry; heap.Push then moves it to its place.
+func (pq *waitForPriorityQueue[K]) Push(x any) {
+	entry := x.(*waitFor[K])
+	entry.index = len(*pq)
+	*pq = append(*pq, entry)
+}
+
+// Pop removes the last entry; heap.Pop has moved the first one there.
+func (pq *waitForPriorityQueue[K]) Pop() any {
+	last := len(*pq) - 1
+	entry := (*pq)[last]
+	(*pq)[last] = nil // let the garbage collector have it
+	*pq = (*pq)[:last]
+	return entry
 }

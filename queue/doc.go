@@ -1,23 +1,23 @@
 // Package queue is the work queue of a controller: event handlers put keys in,
-// workers take them out.
+// workers take them out. It has the textbook form; package queue/fast has the fast one.
 //
 // # Concept
 //
 // A controller does not process events. An event only says "look at this object
 // again"; the worker then reads the object as it is by now. So the queue holds
 // keys, not objects, and a key that is in it need not be put in once more: ten
-// events about one object are one piece of work. What must never happen is that
-// an event which arrives while a worker is looking is lost, or that two workers
+// events about one object are one piece of work. Two things must never happen: that
+// an event which arrives while a worker is looking is lost, and that two workers
 // look at the same object at once.
 //
 // Two sets and an order do all that. A key is dirty if it needs processing, and
 // processing if a worker holds it:
 //
 //	            dirty?  processing?   where it is
-//	Add          yes       no         in the order, waiting
+//	Add          yes       no         in the queue, waiting
 //	Get          no        yes        with a worker
 //	Add again    yes       yes        with a worker, to be looked at again
-//	Done         yes       no         in the order (had it been added again)
+//	Done         yes       no         in the queue (had it been added again)
 //	Done         no        no         gone
 //
 // The workers are goroutines that do this until the queue is shut down:
@@ -35,48 +35,42 @@
 //		q.Done(key)
 //	}
 //
-// There are three kinds of queues, each of which is the one before and more:
-// [Queue], [DelayingQueue] with AddAfter, [RateLimitingQueue] with
-// AddRateLimited. A [RateLimiter] tells the last one how long a key that failed
-// has to wait; the limiters of Kubernetes are all here, and can be combined.
+// There are three kinds of queues, each of which is the one before and more, on a
+// page each: [Queue] (queue.go), [DelayingQueue] with AddAfter (delaying.go),
+// [RateLimitingQueue] with AddRateLimited. A [RateLimiter] tells the last one how
+// long a key that failed has to wait; the limiters of Kubernetes are all in
+// ratelimiters.go, and can be combined. What both forms share is in config.go,
+// trace.go and metrics.go.
 //
-// Inside, the two sets are two flags in one small record a key, and the record
-// stays for a while when the key is done with, so that a key costs one look-up
-// where the textbook form, queuetest.Naive, needs seven. The delayed keys are in a
-// heap under the same lock. queue.go has the heart of it: Add, Get and Done fit on
-// three screens. What is left of their cost is mostly the lock.
-//
-// Who has many keys at a time, or workers whose work is shorter than that of the
-// queue, takes the lock once for many: AddAll, GetBatch, DoneAll.
+// A page can be taken out and rebuilt: no other file touches its private fields.
+// delaying.go builds on queue.go by the methods init, addLocked, refuse, drain and
+// snapshotLocked.
 //
 // # Guarantees
 //
 //   - A key waits at most once. A key is with one worker at most.
 //   - Whatever happened before an Add is seen by a worker: the key is handed
 //     out at least once after it (unless the queue was shut down before).
-//   - Keys are handed out in the order in which they began to wait, unless
-//     Config.Order decides otherwise.
+//   - Keys are handed out in the order in which they began to wait.
 //   - A key has one delay at most. Of two, the one that ends earlier wins; Add gives
 //     it up. A delay never ends early. Equal ones end in the order of AddAfter.
 //   - After ShutDown nothing new comes in, what waits is still handed out, and delays are
 //     dropped. ShutDownWithDrain waits until all that is done.
 //   - Done of a key that no worker holds changes nothing.
-//   - AddAfter and all others except Get, GetBatch and ShutDownWithDrain never block.
-//   - A queue that is not shut down keeps keys in memory that it is done with, but no
-//     more than 4096, or seven for each that it is busy with if that is more. So the
-//     memory of a storm of keys comes back.
-//   - Callbacks of a [Trace] run without the lock and may call the queue.
+//   - Only Get and ShutDownWithDrain block.
+//   - A queue forgets a key when it is done with it.
+//   - Hooks of a [Trace] run without the lock and may call the queue.
 //     Metrics, see [MetricsProvider], are made with a trace.
 //
-// queuetest has all this as tests, and names where the original differs.
+// queuetest has all this as tests, which both forms pass, and names where the
+// original differs.
 //
 // # Goroutines
 //
 // A queue starts none, with one exception: when delays end, a timer runs a
 // function in a goroutine that hands over the keys and ends. ShutDown stops the
-// timer. (A function that had begun by then finds nothing to do.) With
-// Config.Punctual the timer has a goroutine of its own, until ShutDown. Workers and
-// whoever calls UpdateMetrics belong to the caller; ShutDown makes the workers'
+// timer. (A function that had begun by then finds nothing to do.) Workers and
+// calls of UpdateMetrics belong to the caller; ShutDown makes the workers'
 // Get return.
 //
 // # Failure
@@ -88,8 +82,8 @@
 //
 // A key for which Forget is never called stays in the limiter's memory.
 //
-// If events arrive while a key backs off, Add lets it through at once and each
-// failure counts; Config.HoldBackoff is for whom this is too often.
+// If events arrive while a key backs off, Add lets it through at once, and each
+// failure counts (kubernetes/kubernetes#136853).
 //
 // # Testing
 //

@@ -1,11 +1,8 @@
 package queue_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -112,40 +109,6 @@ func ExampleDelayingQueue() {
 	// wait for a delay:  0
 }
 
-// systemFirst hands out the keys of one namespace before all others.
-type systemFirst struct{ keys []string }
-
-func (s *systemFirst) Push(key string) { s.keys = append(s.keys, key) }
-func (s *systemFirst) Len() int        { return len(s.keys) }
-func (s *systemFirst) Touch(string)    {}
-
-func (s *systemFirst) Pop() string {
-	i := max(0, slices.IndexFunc(s.keys, func(key string) bool {
-		return strings.HasPrefix(key, "kube-system/")
-	}))
-	key := s.keys[i]
-	s.keys = slices.Delete(s.keys, i, i+1)
-	return key
-}
-
-// Some keys are more urgent than others.
-func ExampleOrder() {
-	q := queue.New(queue.Config[string]{Order: &systemFirst{}})
-	for _, key := range []string{"default/web", "kube-system/dns", "default/db", "kube-system/proxy"} {
-		q.Add(key)
-	}
-	for q.Len() > 0 {
-		key, _ := q.Get()
-		fmt.Println(key)
-		q.Done(key)
-	}
-	// Output:
-	// kube-system/dns
-	// kube-system/proxy
-	// default/web
-	// default/db
-}
-
 // A trace shows every turn of the gear.
 func ExampleTrace() {
 	say := func(what string) func(queue.Event[string]) {
@@ -166,15 +129,4 @@ func ExampleTrace() {
 	// 2 coalesced default/web
 	// 3 got default/web
 	// 4 done default/web
-}
-
-// Work that is a number of equal pieces needs no queue.
-func ExampleParallelizeUntil() {
-	squares := make([]int, 6)
-	queue.ParallelizeUntil(context.Background(), 3, len(squares), func(piece int) {
-		squares[piece] = piece * piece
-	})
-	fmt.Println(squares)
-	// Output:
-	// [0 1 4 9 16 25]
 }

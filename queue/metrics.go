@@ -63,6 +63,16 @@ type CounterMetric interface{ Inc() }
 // HistogramMetric counts observations by size.
 type HistogramMetric interface{ Observe(float64) }
 
+// Instrument returns what a queue with this configuration reports to: a trace that
+// has the metrics and Config.Trace, nil if there is neither, and the gauges. It is
+// for implementations of a queue.
+func (c Config[K]) Instrument() (*Trace[K], *Gauges) {
+	if c.Metrics == nil {
+		return c.Trace, nil
+	}
+	return JoinTraces(metricsTrace[K](c.Metrics, c.Name), c.Trace), newGauges(c.Metrics, c.Name)
+}
+
 // metricsTrace is the adapter that makes the callbacks of a trace into counters
 // and histograms.
 func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K] {
@@ -78,45 +88,25 @@ func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K]
 	}
 }
 
-// gauges are the metrics that say how things are rather than what happened.
-type gauges struct {
+// Gauges are the metrics that say how things are rather than what happened.
+type Gauges struct {
 	depth, unfinished, longest SettableGaugeMetric
 }
 
-func newGauges(provider MetricsProvider, name string) *gauges {
-	return &gauges{
+func newGauges(provider MetricsProvider, name string) *Gauges {
+	return &Gauges{
 		depth:      provider.NewDepthMetric(name),
 		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
 		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
 	}
 }
 
-// UpdateMetrics sets the three gauges: depth, unfinished work, longest running
-// processor. Call it when the metrics are read, or now and then:
-//
-//	go wait.Until(q.UpdateMetrics, 500*time.Millisecond, stopCh)
-//
-// It looks at the keys that workers hold, not at those that wait, so it is cheap.
-// It does nothing in a queue without metrics. (The original runs a
-// goroutine for it in each queue.)
-func (q *Queue[K]) UpdateMetrics() {
-	if q.gauges == nil {
+// Set sets the gauges: keys that wait, and how long workers have held theirs, in sum and at most. On nil it does nothing.
+func (g *Gauges) Set(depth int, unfinished, longest time.Duration) {
+	if g == nil {
 		return
 	}
-	depth, unfinished, longest := q.measure()
-	q.gauges.depth.Set(float64(depth))
-	q.gauges.unfinished.Set(unfinished.Seconds())
-	q.gauges.longest.Set(longest.Seconds())
-}
-
-func (q *Queue[K]) measure() (depth int, unfinished, longest time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.now()
-	for _, h := range q.processing {
-		age := now - h.started
-		unfinished += age
-		longest = max(longest, age)
-	}
-	return q.lenLocked(), unfinished, longest
+	g.depth.Set(float64(depth))
+	g.unfinished.Set(unfinished.Seconds())
+	g.longest.Set(longest.Seconds())
 }

@@ -1,63 +1,40 @@
 package queue
 
 import (
-	"fmt"
-	"math"
-	"math/bits"
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Queue is the work queue between the event handlers that say "look at this key"
-// and the workers that look. Make it with New; the zero value is not usable.
+// Queue is the work queue of the textbook: two sets and a list under one lock.
 //
-//	      Add ------------------> waiting --Get--> processing --Done--> (gone)
-//	       ^                        ^                  |
-//	       |                        +---- Done --------+  if added meanwhile
-//	AddAfter --> delayed --timer--+
+//	Add ------------------> queue --Get--> processing --Done--> (gone)
+//	                          ^                |
+//	                          +----- Done -----+  if it is dirty again
 //
-// All methods may be called from any goroutine. A Queue starts no goroutine; one
-// with delays owns a timer (see DelayingQueue).
+// What it lacks is speed: a key goes through seven map operations, the list is
+// allocated again and again, and there are no batches. Package queue/fast is the
+// same queue without these costs.
+//
+// All methods may be called from any goroutine. A Queue starts no goroutine.
 type Queue[K comparable] struct {
-	// Set by New, never changed.
-	name        string
-	trace       *Trace[K] // the caller's and the metrics'; nil if there is neither
-	gauges      *gauges   // nil without metrics
-	timed       bool      // somebody wants to know how long keys wait and are worked on
-	holdBackoff bool
-	punctual    bool
-	born        time.Time // zero of the queue's clock
+	history[K] // the lock, and the hooks that are called once it is released: trace.go
+	name       string
+	gauges     *Gauges   // nil without metrics
+	cond       sync.Cond // Get and ShutDownWithDrain wait here for a change
 
-	mu        sync.Mutex
-	available sync.Cond // Get waits here for a key or for the shutdown
-	idle      sync.Cond // ShutDownWithDrain waits here for the last Done or for ShutDown
-
-	// Guarded by mu: the keys. checkLocked has the invariants.
-	records    table[K, state]
-	settled    int          // how many of the records are settled
-	order      Order[K]     // where keys wait, if the caller brought an order
-	fifo       ring[uint32] // where keys wait otherwise: references of records
-	processing []holding[K] // keys that workers hold, in no order
-	delays     delayHeap[K] // keys that wait for their delay to end
-	ticket     uint32       // the last one given to a record in delays
-	seq        uint64       // number of the last event
-
-	// Guarded by mu: the goroutines.
-	waiters      int // in Get
-	drainers     int // in ShutDownWithDrain
-	shutdowns    int // calls of ShutDown so far; one more ends every drain
+	// Guarded by the lock. Invariant: each key in queue is in dirty and not in processing.
+	queue        []K             // the order in which Get hands out
+	dirty        map[K]time.Time // the keys that need processing, and since when
+	processing   map[K]time.Time // the keys that workers hold, and since when
 	shuttingDown bool
-
-	// Guarded by mu: the timer.
-	// Invariant: while something is delayed, alarm <= due of the first delay.
-	timer timer         // nil until something is delayed
-	alarm time.Duration // when timer fires; never if it does not
+	shutDowns    int // calls of ShutDown; one more ends every drain
+	drains       int // goroutines in ShutDownWithDrain
+	waiting      int // goroutines in Get
 }
 
-// never is later than any point in time on the queue's clock.
-const never time.Duration = math.MaxInt64
-
-// New makes a queue.
+// New returns a new queue.
 func New[K comparable](config Config[K]) *Queue[K] {
 	q := new(Queue[K])
 	q.init(config)
@@ -65,242 +42,159 @@ func New[K comparable](config Config[K]) *Queue[K] {
 }
 
 func (q *Queue[K]) init(config Config[K]) {
-	q.name = config.Name
-	q.trace = config.Trace
-	if config.Metrics != nil {
-		q.gauges = newGauges(config.Metrics, config.Name)
-		q.trace = JoinTraces(metricsTrace[K](config.Metrics, config.Name), config.Trace)
+	trace, gauges := config.Instrument()
+	if trace != nil {
+		q.trace = *trace
 	}
-	q.timed = q.trace != nil && (q.trace.Got != nil || q.trace.Done != nil)
-	q.holdBackoff = config.HoldBackoff
-	q.punctual = config.Punctual
-	q.order = config.Order
-	q.born = time.Now()
-	q.alarm = never
-	q.available.L = &q.mu
-	q.idle.L = &q.mu
-	q.records = newTable[K, state]()
-	q.delays.records = &q.records
+	q.name, q.gauges = config.Name, gauges
+	q.cond.L = &q.mu
+	q.dirty = map[K]time.Time{}
+	q.processing = map[K]time.Time{}
 }
 
-// now reads the queue's clock: half the price of time.Now, a third of the size.
-func (q *Queue[K]) now() time.Duration { return time.Since(q.born) }
-
-// stamp reads the clock if somebody is going to be told how long things took.
-func (q *Queue[K]) stamp() time.Duration {
-	if !q.timed {
-		return 0
-	}
-	return q.now()
-}
-
-// Add says that key needs processing; see Interface. If key waits for a delay,
-// the delay is given up: the key comes now, once, and not a second time later.
-// (The original lets it come twice, kubernetes/kubernetes#112325.)
+// Add says that key needs processing; see Interface.
 func (q *Queue[K]) Add(key K) {
-	what, seq, wait := q.add(key, q.records.hash(key))
-	if q.trace != nil {
-		q.trace.report(what, key, seq, wait)
-	}
+	q.lock()
+	defer q.unlock()
+	q.addLocked(key)
 }
 
-func (q *Queue[K]) add(key K, hash uint32) (what effect, seq uint64, wait time.Duration) {
-	q.mu.Lock()
-	if q.order != nil { // foreign code, which may panic
-		defer q.mu.Unlock()
-		return q.addLocked(key, hash)
-	}
-	what, seq, wait = q.addLocked(key, hash)
-	q.mu.Unlock() // not deferred: it is a nanosecond in twenty
-	return what, seq, wait
-}
-
-func (q *Queue[K]) addLocked(key K, hash uint32) (what effect, seq uint64, wait time.Duration) {
+// addLocked is Add with the lock held. DelayingQueue calls it, too.
+func (q *Queue[K]) addLocked(key K) {
 	if q.shuttingDown {
-		return refused, q.countLocked(refused), 0
+		q.tell(q.trace.Refused, key)
+		return
 	}
-	ref, r := q.obtainLocked(key, hash)
-	if r.value.held && r.value.delayed() {
-		return held, q.countLocked(held), r.value.due - q.now()
+	if _, ok := q.dirty[key]; ok {
+		q.tell(q.trace.Coalesced, key)
+		return
 	}
-	what = q.dirtyLocked(ref, r)
-	return what, q.countLocked(what), 0
+	q.dirty[key] = time.Now()
+	q.tell(q.trace.Added, key)
+	if _, ok := q.processing[key]; ok {
+		return // Done is going to see that it is dirty
+	}
+	q.queue = append(q.queue, key)
+	q.cond.Signal()
 }
 
-// dirtyLocked notes that the key of r needs processing, now.
-func (q *Queue[K]) dirtyLocked(ref uint32, r *record[K]) (what effect) {
-	s := &r.value
-	if s.delayed() {
-		q.delays.remove(r)
-		what = delayCanceled
-	}
-	if s.dirty {
-		if q.order != nil && s.queued() {
-			q.order.Touch(r.key)
-		}
-		return what | coalesced
-	}
-	s.dirty = true
-	s.added = q.stamp()
-	if !s.processing() {
-		q.pushLocked(ref, r)
-	}
-	return what | added
-}
-
-// countLocked gives numbers to the events in what and returns the first.
-func (q *Queue[K]) countLocked(what effect) (seq uint64) {
-	seq = q.seq + 1
-	q.seq += uint64(bits.OnesCount8(uint8(what)))
-	return seq
-}
-
-// pushLocked puts a record in the order and wakes one worker. There is no lost
-// wake-up: a worker counts itself as waiter before it gives up the lock.
-func (q *Queue[K]) pushLocked(ref uint32, r *record[K]) {
-	if q.order != nil {
-		q.order.Push(r.key)
-	} else {
-		q.fifo.push(ref)
-	}
-	if q.waiters > 0 {
-		q.available.Signal()
-	}
-}
-
-// popLocked takes the next record out of the caller's order.
-func (q *Queue[K]) popLocked() (ref uint32, r *record[K]) {
-	key := q.order.Pop()
-	_, ref, r = q.records.find(key, q.records.hash(key))
-	if r == nil || !r.value.queued() {
-		panic(fmt.Sprintf("queue: Order.Pop returned %v, which it was not given", key))
-	}
-	return ref, r
-}
-
-func (q *Queue[K]) lenLocked() int {
-	if q.order != nil {
-		return q.order.Len()
-	}
-	return q.fifo.len()
-}
-
-// Len is the number of keys that wait for a worker; see Interface.
+// Len returns the number of keys that wait for a worker; see Interface.
 func (q *Queue[K]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.lenLocked()
+	q.lock()
+	defer q.unlock()
+	return len(q.queue)
 }
 
-// Get waits for a key and hands it out; see Interface.
+// Get blocks until a key waits and hands it out; see Interface.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
-	key, seq, waited := q.get()
-	if seq == 0 {
+	q.lock()
+	defer q.unlock()
+	q.waiting++
+	for len(q.queue) == 0 && !q.shuttingDown {
+		q.cond.Wait()
+	}
+	q.waiting--
+	if len(q.queue) == 0 {
 		return key, true
 	}
-	if q.trace != nil {
-		call2(q.trace.Got, Event[K]{Key: key, Seq: seq}, waited)
-	}
+	key = q.queue[0]
+	clear(q.queue[:1]) // let the garbage collector have the key
+	q.queue = q.queue[1:]
+
+	now := time.Now()
+	q.tellTime(q.trace.Got, key, now.Sub(q.dirty[key]))
+	q.processing[key] = now
+	delete(q.dirty, key)
 	return key, false
 }
 
-// get returns seq 0 if the queue is shut down and nothing waits.
-func (q *Queue[K]) get() (key K, seq uint64, waited time.Duration) {
-	q.mu.Lock()
-	if q.order != nil { // foreign code, which may panic
-		defer q.mu.Unlock()
-		return q.getLocked()
-	}
-	key, seq, waited = q.getLocked()
-	q.mu.Unlock()
-	return key, seq, waited
-}
-
-func (q *Queue[K]) getLocked() (key K, seq uint64, waited time.Duration) {
-	if q.lenLocked() == 0 && !q.waitLocked() {
-		return key, 0, 0
-	}
-	return q.takeLocked()
-}
-
-// waitLocked blocks until a key waits, or returns false if none will.
-func (q *Queue[K]) waitLocked() bool {
-	for q.lenLocked() == 0 {
-		if q.shuttingDown {
-			return false
-		}
-		q.waiters++
-		q.available.Wait()
-		q.waiters--
-	}
-	return true
-}
-
-// takeLocked hands out a key that waits.
-func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
-	var ref uint32
-	var r *record[K]
-	if q.order == nil {
-		ref = q.fifo.pop()
-		r = q.records.at(ref)
-	} else {
-		ref, r = q.popLocked()
-	}
-	now := q.stamp()
-	r.value.dirty = false
-	q.processing = append(q.processing, holding[K]{r.key, ref, now})
-	r.value.processingPlace = int32(len(q.processing))
-	q.seq++
-	return r.key, q.seq, now - r.value.added
-}
-
-// Done gives back a key; see Interface. A key that no worker holds is ignored and
-// reported to Trace.DoneUnknown. (The original would queue it a second time,
-// and two workers could then hold it at once.)
+// Done gives back a key; see Interface. A key that no worker holds is ignored. (The
+// original would queue it a second time, and two workers could hold it at once.)
 func (q *Queue[K]) Done(key K) {
-	known, seq, worked := q.done(key)
-	switch {
-	case q.trace == nil:
-	case known:
-		call2(q.trace.Done, Event[K]{Key: key, Seq: seq}, worked)
-	default:
-		call(q.trace.DoneUnknown, Event[K]{Key: key, Seq: seq})
+	q.lock()
+	defer q.unlock()
+	began, ok := q.processing[key]
+	if !ok {
+		q.tell(q.trace.DoneUnknown, key)
+		return
+	}
+	delete(q.processing, key)
+	q.tellTime(q.trace.Done, key, time.Since(began))
+	if _, ok := q.dirty[key]; ok {
+		q.queue = append(q.queue, key)
+		q.cond.Signal()
+	}
+	if q.idleLocked() {
+		q.cond.Broadcast() // every ShutDownWithDrain
 	}
 }
 
-func (q *Queue[K]) done(key K) (known bool, seq uint64, worked time.Duration) {
-	q.mu.Lock()
-	if q.order != nil { // foreign code, which may panic
-		defer q.mu.Unlock()
-		return q.doneLocked(key)
+func (q *Queue[K]) idleLocked() bool { return len(q.queue) == 0 && len(q.processing) == 0 }
+
+// ShutDown makes the queue refuse new keys and returns at once; see Interface.
+func (q *Queue[K]) ShutDown() { q.refuse(false, func() int { return 0 }) }
+
+// ShutDownWithDrain is ShutDown that returns only when no key waits and no worker
+// holds one. ShutDown from another goroutine ends the wait.
+func (q *Queue[K]) ShutDownWithDrain() { q.drain(q.refuse(true, func() int { return 0 })) }
+
+// refuse begins a shutdown. dropDelays is called with the lock held; DelayingQueue
+// has some. It returns the number of calls of ShutDown.
+func (q *Queue[K]) refuse(drain bool, dropDelays func() int) (shutDowns int) {
+	q.lock()
+	defer q.unlock()
+	if !drain {
+		q.shutDowns++
 	}
-	known, seq, worked = q.doneLocked(key)
-	q.mu.Unlock()
-	return known, seq, worked
+	q.shuttingDown = true
+	q.tellShutDown(drain, dropDelays())
+	q.cond.Broadcast()
+	return q.shutDowns
 }
 
-func (q *Queue[K]) doneLocked(key K) (known bool, seq uint64, worked time.Duration) {
-	q.seq++
-	place := len(q.processing) - 1
-	if place < 0 || q.processing[place].key != key { // the last one that was handed out is the likeliest
-		if place = q.holdingLocked(key); place < 0 {
-			return false, q.seq, 0
-		}
+// drain waits until nothing is left, or until ShutDown is called once more.
+func (q *Queue[K]) drain(shutDowns int) {
+	q.lock()
+	defer q.unlock()
+	q.drains++
+	for !q.idleLocked() && q.shutDowns == shutDowns {
+		q.cond.Wait()
 	}
-	return true, q.seq, q.giveBackLocked(place)
+	q.drains--
 }
 
-// giveBackLocked is Done of a key that a worker holds.
-func (q *Queue[K]) giveBackLocked(place int) (worked time.Duration) {
-	worked = q.stamp() - q.processing[place].started
-	ref, r := q.releaseLocked(place)
-	if r.value.dirty {
-		q.pushLocked(ref, r)
-	} else {
-		q.settleLocked(r)
+// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
+func (q *Queue[K]) ShuttingDown() bool {
+	q.lock()
+	defer q.unlock()
+	return q.shuttingDown
+}
+
+// Snapshot returns what is in the queue at this instant.
+func (q *Queue[K]) Snapshot() Snapshot[K] {
+	q.lock()
+	defer q.unlock()
+	return q.snapshotLocked()
+}
+
+func (q *Queue[K]) snapshotLocked() Snapshot[K] {
+	s := Snapshot[K]{Name: q.name, Seq: q.seq, Queued: append([]K(nil), q.queue...),
+		Waiting: q.waiting, ShuttingDown: q.shuttingDown, Draining: q.drains > 0}
+	for key, began := range q.processing {
+		_, dirty := q.dirty[key]
+		s.Processing = append(s.Processing, ProcessingKey[K]{key, time.Since(began), dirty})
 	}
-	if q.drainers > 0 && q.idleLocked() {
-		q.idle.Broadcast()
+	slices.SortFunc(s.Processing, func(a, b ProcessingKey[K]) int { return cmp.Compare(b.For, a.For) })
+	return s
+}
+
+// UpdateMetrics sets the three gauges; see ObservableInterface.
+func (q *Queue[K]) UpdateMetrics() {
+	var unfinished, longest time.Duration
+	s := q.Snapshot()
+	for _, p := range s.Processing {
+		unfinished += p.For
+		longest = max(longest, p.For)
 	}
-	return worked
+	q.gauges.Set(len(s.Queued), unfinished, longest)
 }

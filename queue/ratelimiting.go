@@ -1,13 +1,14 @@
 package queue
 
 // RateLimitingQueue is a DelayingQueue with a RateLimiter: a worker that fails
-// calls AddRateLimited and need not know how long to wait.
+// calls AddRateLimited and need not know how long to wait. Package queue/fast has
+// the same over its faster queues.
 type RateLimitingQueue[K comparable] struct {
 	DelayingQueue[K]
 	limiter RateLimiter[K] // set by NewRateLimiting, never changed
 }
 
-// NewRateLimiting makes a rate-limiting queue. If limiter is nil it is
+// NewRateLimiting returns a new rate-limiting queue. If limiter is nil it is
 // DefaultControllerRateLimiter.
 func NewRateLimiting[K comparable](limiter RateLimiter[K], config Config[K]) *RateLimitingQueue[K] {
 	if limiter == nil {
@@ -22,22 +23,20 @@ func NewRateLimiting[K comparable](limiter RateLimiter[K], config Config[K]) *Ra
 // RateLimitingInterface.
 func (q *RateLimitingQueue[K]) AddRateLimited(key K) {
 	wait := q.limiter.When(key)
-	if q.trace != nil && q.trace.Retried != nil {
+	if q.trace.Retried != nil {
 		q.trace.Retried(key, q.limiter.NumRequeues(key), wait)
 	}
-	q.addAfter(key, wait, true)
+	q.AddAfter(key, wait)
 }
 
 // Forget clears the failures of key; see RateLimitingInterface. A delay that is
 // running goes on.
 func (q *RateLimitingQueue[K]) Forget(key K) {
 	q.limiter.Forget(key)
-	if q.trace != nil {
-		call(q.trace.Forgotten, key)
+	if q.trace.Forgotten != nil {
+		q.trace.Forgotten(key)
 	}
 }
 
-// NumRequeues is the number of failures of key since the last Forget.
-func (q *RateLimitingQueue[K]) NumRequeues(key K) int {
-	return q.limiter.NumRequeues(key)
-}
+// NumRequeues returns the number of failures of key since the last Forget.
+func (q *RateLimitingQueue[K]) NumRequeues(key K) int { return q.limiter.NumRequeues(key) }

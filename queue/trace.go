@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"sync"
 	"time"
 
 	"orrery/internal/hooks"
@@ -25,14 +26,11 @@ type Trace[K comparable] struct {
 	Coalesced func(Event[K])
 	// Refused: an addition came after the shutdown and is lost.
 	Refused func(Event[K])
-	// Held: an addition came while the key is backing off and was swallowed; the
-	// back-off ends in wait. Only with Config.HoldBackoff.
-	Held func(e Event[K], wait time.Duration)
 
 	// Delayed: AddAfter was called; the key's delay ends in wait, which is less
 	// than was asked for if an earlier end had been set before.
 	Delayed func(e Event[K], wait time.Duration)
-	// DelayCanceled: the key's delay was given up because of Add or Cancel.
+	// DelayCanceled: the key's delay was given up because of Add.
 	DelayCanceled func(Event[K])
 	// DelayEnded: the key's delay is over, late by this much. Added or Coalesced
 	// follows.
@@ -68,57 +66,48 @@ type Event[K comparable] struct {
 	Seq uint64
 }
 
-// effect is the set of the events that one operation on one key caused.
-type effect uint8
+// history is what the textbook queues record their events with: the lock of the
+// queue, the hooks, and the numbers. The hooks are called once the lock is released.
+type history[K comparable] struct {
+	trace Trace[K] // set by init, never changed
 
-// The order of the constants is the order of the events.
-const (
-	delayed effect = 1 << iota
-	delayCanceled
-	delayEnded
-	held
-	refused
-	coalesced
-	added
-)
+	mu     sync.Mutex
+	seq    uint64   // guarded by mu: number of the last event
+	untold []func() // guarded by mu: hooks of the call that holds the lock
+}
 
-// report calls the callbacks for an operation's events. seq is the number of
-// the first; wait belongs to those that have a duration.
-func (t *Trace[K]) report(what effect, key K, seq uint64, wait time.Duration) {
-	e := Event[K]{Key: key, Seq: seq}
-	if what&delayed != 0 {
-		call2(t.Delayed, e, wait)
-		e.Seq++
-	}
-	if what&delayCanceled != 0 {
-		call(t.DelayCanceled, e)
-		e.Seq++
-	}
-	if what&delayEnded != 0 {
-		call2(t.DelayEnded, e, wait)
-		e.Seq++
-	}
-	switch {
-	case what&held != 0:
-		call2(t.Held, e, wait)
-	case what&refused != 0:
-		call(t.Refused, e)
-	case what&coalesced != 0:
-		call(t.Coalesced, e)
-	case what&added != 0:
-		call(t.Added, e)
+func (h *history[K]) lock() { h.mu.Lock() }
+
+// unlock releases the lock, and then calls the hooks for what happened under it.
+func (h *history[K]) unlock() {
+	untold := h.untold
+	h.untold = nil
+	h.mu.Unlock()
+	for _, hook := range untold {
+		hook()
 	}
 }
 
-func call[A any](f func(A), a A) {
-	if f != nil {
-		f(a)
+// tell records an event of key. The lock must be held.
+func (h *history[K]) tell(hook func(Event[K]), key K) {
+	h.seq++
+	if e := (Event[K]{key, h.seq}); hook != nil {
+		h.untold = append(h.untold, func() { hook(e) })
 	}
 }
 
-func call2[A, B any](f func(A, B), a A, b B) {
-	if f != nil {
-		f(a, b)
+// tellTime is tell for an event with a duration.
+func (h *history[K]) tellTime(hook func(Event[K], time.Duration), key K, d time.Duration) {
+	h.seq++
+	if e := (Event[K]{key, h.seq}); hook != nil {
+		h.untold = append(h.untold, func() { hook(e, d) })
+	}
+}
+
+// tellShutDown records the call of ShutDown or ShutDownWithDrain, which has no number.
+func (h *history[K]) tellShutDown(drain bool, dropped int) {
+	if hook := h.trace.ShuttingDown; hook != nil {
+		h.untold = append(h.untold, func() { hook(drain, dropped) })
 	}
 }
 
@@ -133,7 +122,6 @@ func (t *Trace[K]) and(u *Trace[K]) *Trace[K] {
 		Added:         hooks.Join(t.Added, u.Added),
 		Coalesced:     hooks.Join(t.Coalesced, u.Coalesced),
 		Refused:       hooks.Join(t.Refused, u.Refused),
-		Held:          hooks.Join2(t.Held, u.Held),
 		Delayed:       hooks.Join2(t.Delayed, u.Delayed),
 		DelayCanceled: hooks.Join(t.DelayCanceled, u.DelayCanceled),
 		DelayEnded:    hooks.Join2(t.DelayEnded, u.DelayEnded),

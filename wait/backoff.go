@@ -1,6 +1,9 @@
 package wait
 
 import (
+	"context"
+	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -96,18 +99,155 @@ type resettingDelay struct {
 
 	mu      sync.Mutex // guards what follows
 	current Backoff
-	started bool      // a delay was handed out already
-	over    time.Time // when the last delay that was handed out ends
+	over    time.Time // when the last delay that was handed out ends; zero before the first
 }
 
 func (r *resettingDelay) next() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if r.started && now.Sub(r.over) > r.quiet {
+	if now.Sub(r.over) > r.quiet {
 		r.current = r.initial
 	}
 	d := r.current.Step()
-	r.started, r.over = true, now.Add(d)
+	r.over = now.Add(d)
 	return d
+}
+
+// Jitter returns a random duration d with
+//
+//	duration <= d <= duration + maxFactor*duration
+//
+// so that clients which were started together drift apart. A maxFactor of 0 or
+// less means 1.0 here, as in Kubernetes; in [JitterUntil] it means no jitter.
+//
+// A result that would not fit is the longest possible duration. A duration
+// of 0 or less, which waits for nothing, is returned as it is.
+func Jitter(duration time.Duration, maxFactor float64) time.Duration {
+	if maxFactor <= 0 {
+		maxFactor = 1
+	}
+	if duration <= 0 {
+		return duration
+	}
+	// The share is computed in floating point and added in integers: a float64
+	// cannot hold every duration, and the result must not be below duration.
+	share := scale(duration, rand.Float64()*maxFactor)
+	if sum := duration + share; sum >= duration {
+		return sum
+	}
+	return math.MaxInt64
+}
+
+// scale multiplies and saturates. Converting a float64 that is out of range to
+// an integer gives an unspecified value in Go, on common machines a negative
+// one, and a negative delay turns a back-off into a busy loop.
+func scale(d time.Duration, factor float64) time.Duration {
+	product := float64(d) * factor
+	// float64(MaxInt64) rounds up to 2^63, itself one too many: hence >=.
+	if product >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	if product <= math.MinInt64 {
+		return math.MinInt64
+	}
+	return time.Duration(product)
+}
+
+// DelayFunc returns the time to wait next. Each call moves the sequence on.
+// Unless its maker says otherwise it is for one goroutine.
+type DelayFunc func() time.Duration
+
+// Concurrent returns the same sequence for use by several goroutines, which
+// then share it: a delay goes to one of them.
+func (fn DelayFunc) Concurrent() DelayFunc {
+	var mu sync.Mutex
+	return func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return fn()
+	}
+}
+
+// Until asks condition until it returns true or an error, or until ctx ends,
+// and waits between the calls as fn says. It returns nil, the condition's
+// error, or ctx.Err().
+//
+// With immediate the condition is asked before the first wait, even if ctx has
+// ended already. With sliding a wait begins when the condition has returned,
+// without it when the condition is called.
+func (fn DelayFunc) Until(ctx context.Context, immediate, sliding bool, condition ConditionWithContextFunc) error {
+	t := timer{delay: fn}
+	if !sliding || !immediate {
+		t.Arm()
+	}
+	if immediate {
+		if done, err := check(ctx, condition); done || err != nil {
+			return err
+		}
+		if sliding {
+			t.Arm()
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C():
+		}
+		// Both may have been ready; see BackoffUntilWithContext.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !sliding {
+			t.Arm()
+		}
+		if done, err := check(ctx, condition); done || err != nil {
+			return err
+		}
+		if sliding {
+			t.Arm()
+		}
+	}
+}
+
+// ExponentialBackoff asks condition until it returns true or an error, at most
+// backoff.Steps times, and waits backoff.Step() between two calls. It returns
+// nil, the condition's error, or [ErrWaitTimeout] when the attempts are used
+// up; it never waits after the last attempt. With Steps below 1 the condition
+// is not asked.
+//
+// Reaching Cap ends the sequence, as it does in Kubernetes: the wait during
+// which the cap was reached is followed by one last attempt. (The original
+// waits for it and then gives up without looking.)
+//
+// Nothing can interrupt the waits; prefer [ExponentialBackoffWithContext].
+func ExponentialBackoff(backoff Backoff, condition ConditionFunc) error {
+	return ExponentialBackoffWithContext(context.Background(), backoff, condition.WithContext())
+}
+
+// ExponentialBackoffWithContext is [ExponentialBackoff] that also ends with
+// ctx, before an attempt and while waiting, and then returns ctx.Err().
+func ExponentialBackoffWithContext(ctx context.Context, backoff Backoff, condition ConditionWithContextFunc) error {
+	if backoff.Steps < 1 {
+		return ErrWaitTimeout
+	}
+	t := timer{delay: backoff.Step}
+	for last := backoff.Steps == 1; ; last = backoff.Steps <= 1 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if done, err := check(ctx, condition); done || err != nil {
+			return err
+		}
+		if last {
+			return ErrWaitTimeout
+		}
+		t.Arm()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C():
+		}
+	}
 }

@@ -141,17 +141,5 @@ func legacyPolls() []waittest.Poll {
 		{Name: "PollImmediateUntilWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
 			return wait.PollImmediateUntilWithContext(ctx, interval, c)
 		}},
-		{Name: "PollInfinite", Legacy: true, Run: func(_ context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollInfinite(interval, asked(c))
-		}},
-		{Name: "PollInfiniteWithContext", Legacy: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollInfiniteWithContext(ctx, interval, c)
-		}},
-		{Name: "PollImmediateInfinite", Legacy: true, Immediate: true, Run: func(_ context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateInfinite(interval, asked(c))
-		}},
-		{Name: "PollImmediateInfiniteWithContext", Legacy: true, Immediate: true, Stops: true, Contexts: true, Run: func(ctx context.Context, interval, _ time.Duration, c waittest.Condition) error {
-			return wait.PollImmediateInfiniteWithContext(ctx, interval, c)
-		}},
 	}
 }

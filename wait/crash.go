@@ -2,17 +2,21 @@ package wait
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
 // ReallyCrash says what happens to a panic after the handlers have seen it.
-// True, the default, lets it go on, which ends the process if nobody else
+// True, the default, lets it go on, which ends the process unless a caller
 // recovers it. False swallows it: the function that panicked has returned, the
 // loop around it goes on.
 //
-// It is a process-wide switch; any goroutine may turn it at any time. A panic
-// is judged by the position that the switch has when its handlers are done.
+// It is a process-wide switch; any goroutine may turn it at any time. It is read
+// after the handlers have returned.
 var ReallyCrash CrashSwitch
 
 // CrashSwitch is a boolean that starts as true and is safe for concurrent use.
@@ -30,10 +34,28 @@ func (s *CrashSwitch) Store(crash bool) { s.off.Store(!crash) }
 //	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 func (s *CrashSwitch) Swap(crash bool) (old bool) { return !s.off.Swap(!crash) }
 
-// Panic is a panic that was caught on its way.
+// Panic is a panic that was caught. It is an error, for code that returns a
+// panic to its caller or carries it to another goroutine.
 type Panic struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine that panicked, the panicking call included; at most 64 KiB
+}
+
+// NewPanic returns the panic with this value, which recover has returned. It must
+// be called from the deferred function that recovered, which still runs on top of
+// the frames that panicked: the stack contains them.
+func NewPanic(value any) *Panic {
+	stack := make([]byte, maxStack)
+	return &Panic{Value: value, Stack: stack[:runtime.Stack(stack, false)]}
+}
+
+// Error returns the value as text, without the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Unwrap returns the value if it is an error, so that errors.Is and errors.As find it.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
 }
 
 // PanicHandler is told of a panic, on the goroutine that panicked. ctx is the
@@ -65,11 +87,7 @@ func HandleCrashWithContext(ctx context.Context, handlers ...PanicHandler) {
 const maxStack = 64 << 10
 
 func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
-	// A deferred function runs on top of the frames that panicked, so the
-	// stack taken here still contains them.
-	stack := make([]byte, maxStack)
-	p := &Panic{Value: value, Stack: stack[:runtime.Stack(stack, false)]}
-
+	p := NewPanic(value)
 	for _, h := range PanicHandlers.all() {
 		callHandler(ctx, h, p)
 	}
@@ -91,4 +109,83 @@ func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 		}
 	}()
 	h(ctx, p)
+}
+
+// PanicHandlers are told of every panic that a [HandleCrash] meets. At first
+// there is one, [LogPanic]. A program with a log of its own replaces it.
+var PanicHandlers = HandlerList{handlers: []*PanicHandler{handlerOf(LogPanic)}}
+
+// standardError is a variable so that tests can read what is written.
+var standardError io.Writer = os.Stderr
+
+// LogPanic writes the panic and its stack to standard error.
+func LogPanic(_ context.Context, p *Panic) {
+	WritePanic(standardError, p, "observed a panic")
+}
+
+// WritePanic writes a panic as text: what, the panic's value, the stack.
+func WritePanic(w io.Writer, p *Panic, what string) {
+	// One Write, so that two panics at the same time do not interleave. A failure
+	// to write cannot be reported anywhere.
+	_, _ = fmt.Fprintf(w, "%s: %v (%T)\n%s\n", what, p.Value, p.Value, p.Stack)
+}
+
+// HandlerList is a list of panic handlers that may be read and changed from
+// any goroutine. A panic uses the list as it was when the panic was met.
+type HandlerList struct {
+	mu       sync.Mutex // guards what follows
+	handlers []*PanicHandler
+}
+
+// handlerOf gives a handler an identity: functions cannot be compared.
+func handlerOf(h PanicHandler) *PanicHandler { return &h }
+
+// Add appends a handler and returns the function that takes it out again.
+func (l *HandlerList) Add(h PanicHandler) (remove func()) {
+	added := handlerOf(h)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.handlers = append(l.handlers, added)
+	return func() { l.remove(added) }
+}
+
+// Replace puts handlers in the place of the whole list and returns the
+// function that brings the former list back.
+func (l *HandlerList) Replace(handlers ...PanicHandler) (restore func()) {
+	next := make([]*PanicHandler, 0, len(handlers))
+	for _, h := range handlers {
+		next = append(next, handlerOf(h))
+	}
+	former := l.swap(next)
+	return func() { l.swap(former) }
+}
+
+func (l *HandlerList) swap(next []*PanicHandler) (former []*PanicHandler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	former, l.handlers = l.handlers, next
+	return former
+}
+
+func (l *HandlerList) remove(h *PanicHandler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := make([]*PanicHandler, 0, len(l.handlers))
+	for _, other := range l.handlers {
+		if other != h {
+			kept = append(kept, other)
+		}
+	}
+	l.handlers = kept
+}
+
+// all returns a copy, so that a handler may itself change the list.
+func (l *HandlerList) all() []PanicHandler {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]PanicHandler, 0, len(l.handlers))
+	for _, h := range l.handlers {
+		all = append(all, *h)
+	}
+	return all
 }

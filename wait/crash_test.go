@@ -88,6 +88,7 @@ func TestHandlerList(t *testing.T) {
 		return heard
 	}
 
+	written := captureStandardError(t)
 	restore := PanicHandlers.Replace(hears("a"))
 	removeB := PanicHandlers.Add(hears("b"))
 	removeC := PanicHandlers.Add(hears("c"))
@@ -98,8 +99,9 @@ func TestHandlerList(t *testing.T) {
 	removeC()
 	assert.Equal(t, []string{"a", "local"}, crash())
 
+	assert.Empty(t, written.String(), "the default handler was replaced")
+
 	restore()
-	written := captureStandardError(t)
 	assert.Equal(t, []string{"local"}, crash())
 	assert.NotEmpty(t, written.String(), "the default handler is back")
 }
@@ -135,4 +137,18 @@ func TestCrashSwitchesAreSafeForConcurrentUse(t *testing.T) {
 	}
 	group.Wait()
 	assert.Equal(t, goroutines*panics, told)
+}
+
+func TestPanicIsAnError(t *testing.T) {
+	caught := func(value any) (err error) {
+		defer func() { err = NewPanic(recover()) }()
+		panic(value)
+	}
+	cause := io.ErrUnexpectedEOF
+	assert.EqualError(t, caught("boom"), "panic: boom")
+	assert.ErrorIs(t, caught(cause), cause)
+	assert.NotErrorIs(t, caught("text"), cause)
+	var p *Panic
+	require.ErrorAs(t, caught("boom"), &p)
+	assert.Contains(t, string(p.Stack), "wait.TestPanicIsAnError")
 }

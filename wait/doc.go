@@ -1,5 +1,6 @@
-// Package wait runs a function again and again until somebody says stop, and
-// waits for a condition without burning the processor.
+// Package wait runs a function again and again until it is stopped, and waits
+// for a condition without burning the processor. It has one form, which is the
+// textbook: until.go is the page of the loops.
 //
 // # Concept
 //
@@ -60,10 +61,9 @@
 //
 // # Goroutines
 //
-// Only [Group] starts goroutines, one for each Start; whoever made the group
+// Only [Group] starts goroutines, one for each Start; the owner of the group
 // stops them by the channel or the context that it gave to them, then calls
-// Wait. Every other function blocks the caller and leaves nothing behind: no
-// goroutine, no running timer.
+// Wait. Every other function blocks the caller and starts no goroutine.
 //
 // # Failure
 //

@@ -2,8 +2,29 @@ package wait
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ConditionFunc reports whether what was waited for has come. An error ends
+// the waiting and is returned from it as it is.
+type ConditionFunc func() (done bool, err error)
+
+// ConditionWithContextFunc is a [ConditionFunc] that receives the context of
+// the wait.
+type ConditionWithContextFunc func(ctx context.Context) (done bool, err error)
+
+// WithContext turns cf into a condition that ignores the context.
+func (cf ConditionFunc) WithContext() ConditionWithContextFunc {
+	return func(context.Context) (bool, error) { return cf() }
+}
+
+// check asks the condition once. A panic goes to HandleCrash; if that returns
+// (crashing is turned off) the answer is the zero one: not done, no error.
+func check(ctx context.Context, condition ConditionWithContextFunc) (done bool, err error) {
+	defer HandleCrashWithContext(ctx)
+	return condition(ctx)
+}
 
 // PollUntilContextCancel asks condition every interval until it returns true
 // or an error, or until ctx ends. It returns nil, the condition's error, or
@@ -18,7 +39,6 @@ import (
 // again. An interval of 0 or less asks back to back.
 func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool, condition ConditionWithContextFunc) error {
 	p := newPace(interval)
-	defer p.Stop()
 	if immediate {
 		if done, err := check(ctx, condition); done || err != nil {
 			return err
@@ -49,12 +69,15 @@ func PollUntilContextTimeout(ctx context.Context, interval, timeout time.Duratio
 	return PollUntilContextCancel(ctx, interval, immediate, condition)
 }
 
-// pace delivers a tick every interval and keeps at most one that nobody has
-// taken. For an interval of 0 or less there is always a tick to take, where
+// pace delivers a tick every interval and keeps at most one that was not taken.
+// For an interval of 0 or less there is always a tick to take, where
 // time.NewTicker would panic.
+//
+// Neither its ticker nor any other timer of this package is stopped: since Go
+// 1.23 one to which nothing refers any more is collected, running or not.
 type pace struct {
 	C      <-chan time.Time
-	ticker *time.Ticker // nil if always ready
+	always bool
 }
 
 // alwaysReady is a closed channel. Each pace makes its own instead of sharing
@@ -67,15 +90,14 @@ func alwaysReady() <-chan time.Time {
 
 func newPace(interval time.Duration) pace {
 	if interval <= 0 {
-		return pace{C: alwaysReady()}
+		return pace{C: alwaysReady(), always: true}
 	}
-	t := time.NewTicker(interval)
-	return pace{C: t.C, ticker: t}
+	return pace{C: time.NewTicker(interval).C}
 }
 
 // Forget drops the tick that came while the caller was busy, if there is one.
 func (p pace) Forget() {
-	if p.ticker == nil {
+	if p.always {
 		return
 	}
 	select {
@@ -84,9 +106,48 @@ func (p pace) Forget() {
 	}
 }
 
-// Stop releases the ticker.
-func (p pace) Stop() {
-	if p.ticker != nil {
-		p.ticker.Stop()
-	}
+// ErrWaitTimeout says that waiting ended before the condition came true. The
+// first generation of the Poll family and [ExponentialBackoff] return it. Ask
+// with [Interrupted], which knows the second generation's errors as well.
+var ErrWaitTimeout error = &interruptedError{}
+
+// Interrupted reports whether err says that a wait ended because time was up
+// or it was stopped, in contrast to a condition that failed. It is true
+// for [ErrWaitTimeout], for errors of [ErrorInterrupted], for context.Canceled
+// and for context.DeadlineExceeded, also when wrapped.
+func Interrupted(err error) bool {
+	var interrupted *interruptedError
+	return errors.As(err, &interrupted) ||
+		errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
+
+// ErrorInterrupted returns an error for which [Interrupted] is true, that
+// reads like cause and wraps it. A cause that is such an error already is
+// returned as it is; without a cause the result is [ErrWaitTimeout].
+func ErrorInterrupted(cause error) error {
+	if cause == nil {
+		return ErrWaitTimeout
+	}
+	var interrupted *interruptedError
+	if errors.As(cause, &interrupted) {
+		return cause
+	}
+	return &interruptedError{cause: cause}
+}
+
+// interruptedError marks a wait that ended early. cause may be nil.
+type interruptedError struct{ cause error }
+
+func (e *interruptedError) Error() string {
+	if e.cause == nil {
+		return "timed out waiting for the condition"
+	}
+	return e.cause.Error()
+}
+
+func (e *interruptedError) Unwrap() error { return e.cause }
+
+// Is makes every interruption match ErrWaitTimeout, as it does in Kubernetes,
+// so that code written for the old constant keeps working.
+func (e *interruptedError) Is(target error) bool { return target == ErrWaitTimeout }

@@ -64,29 +64,6 @@ func PollImmediateUntilWithContext(ctx context.Context, interval time.Duration, 
 	return pollLegacy(ctx, true, interval, 0, condition)
 }
 
-// PollInfinite asks condition every interval, first after one interval, until
-// it returns true or an error.
-func PollInfinite(interval time.Duration, condition ConditionFunc) error {
-	return PollInfiniteWithContext(context.Background(), interval, condition.WithContext())
-}
-
-// PollInfiniteWithContext is [PollInfinite], stopped by the end of ctx.
-func PollInfiniteWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, false, interval, 0, condition)
-}
-
-// PollImmediateInfinite is [PollInfinite] that asks once before the first
-// interval.
-func PollImmediateInfinite(interval time.Duration, condition ConditionFunc) error {
-	return PollImmediateInfiniteWithContext(context.Background(), interval, condition.WithContext())
-}
-
-// PollImmediateInfiniteWithContext is [PollImmediateInfinite], stopped by the
-// end of ctx.
-func PollImmediateInfiniteWithContext(ctx context.Context, interval time.Duration, condition ConditionWithContextFunc) error {
-	return pollLegacy(ctx, true, interval, 0, condition)
-}
-
 // pollLegacy is all of them. A timeout of 0 is none.
 func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Duration, condition ConditionWithContextFunc) error {
 	if immediate {
@@ -95,7 +72,6 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 		}
 	}
 	p := newPace(interval)
-	defer p.Stop()
 	end := newDeadline(timeout)
 
 	for last := false; !last; {
@@ -126,15 +102,13 @@ type deadline struct {
 	at time.Time
 }
 
-// newDeadline starts a timeout; 0 is none. The timer needs no Stop: since Go
-// 1.23 one that nobody refers to any more is collected although it has not
-// fired.
+// newDeadline starts a timeout; 0 is none.
 func newDeadline(timeout time.Duration) deadline {
 	if timeout == 0 {
 		return deadline{}
 	}
 	at := time.Now().Add(timeout)
-	return deadline{C: time.NewTimer(timeout).C, at: at}
+	return deadline{C: time.After(timeout), at: at}
 }
 
 func (d deadline) Passed() bool {

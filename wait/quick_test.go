@@ -64,6 +64,9 @@ func TestLoopAgainstModel(t *testing.T) {
 			began := time.Now()
 			var got []time.Duration
 			JitterUntil(func() {
+				if len(got) == len(works) {
+					panic("f was called after the stop")
+				}
 				got = append(got, time.Since(began))
 				time.Sleep(time.Duration(works[len(got)-1]) * time.Second)
 				if len(got) == len(works) {

@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-// NeverStop is the stop channel of a loop that nobody stops.
-//
-// It is nil on purpose. Receiving from a nil channel blocks for ever, which is
-// what "never" means, and unlike a channel made at program start it may be
-// waited on inside a testing/synctest bubble.
-var NeverStop <-chan struct{}
-
 // Forever calls f, waits for period, and starts over. It never returns.
 //
 // It is Until with [NeverStop]. A zero period runs f back to back.
@@ -90,7 +83,6 @@ func BackoffUntil(f func(), delay DelayFunc, sliding bool, stopCh <-chan struct{
 // receives ctx.
 func BackoffUntilWithContext(ctx context.Context, f func(context.Context), delay DelayFunc, sliding bool) {
 	t := timer{delay: delay}
-	defer t.Stop()
 
 	// The check is here, at the top, and not only in the select below: select
 	// chooses at random when the timer and the stop are both ready, so after a
@@ -119,3 +111,26 @@ func protect(ctx context.Context, f func(context.Context)) {
 	defer HandleCrashWithContext(ctx)
 	f(ctx)
 }
+
+// timer is a time.Timer that takes its durations from a DelayFunc.
+//
+// There is no draining before Reset: since Go 1.23 a Reset also takes back an
+// expiry that was not received, so a tick of an earlier Arm is never seen after a
+// later one. Nor is there a Stop: a timer without references is collected.
+type timer struct {
+	delay DelayFunc
+	timer *time.Timer
+}
+
+// Arm starts the next wait. It must be called before C.
+func (t *timer) Arm() {
+	d := t.delay()
+	if t.timer == nil {
+		t.timer = time.NewTimer(d)
+		return
+	}
+	t.timer.Reset(d)
+}
+
+// C delivers once when the wait that Arm has started is over.
+func (t *timer) C() <-chan time.Time { return t.timer.C }

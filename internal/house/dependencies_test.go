@@ -28,7 +28,7 @@ var directDependencies = map[string]string{
 	"github.com/tidwall/btree":                "lab: the ordered store of the API server in memory",
 	"go.yaml.in/yaml/v3":                      "kubeconfig files, and the manifests that orrery rbac prints",
 	"golang.org/x/term":                       "the size of a terminal",
-	"golang.org/x/time":                       "client-side rate limits (rate alone)",
+	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
 	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
 

@@ -69,7 +69,8 @@ func TestNothingIsImportedFromTheOriginal(t *testing.T) {
 // stands before it in its own room (the rooms of one floor are listed in the order in which they may use each
 // other). Test helper packages (…test) may import their own gear.
 var floors = [][]string{
-	{"wait", "deltafifo", "indexer", "restclient/api", "internal/hooks"},
+	{"internal/hooks", "internal/table"},
+	{"wait", "deltafifo", "indexer", "restclient/api"},
 	{"queue", "informer", "restclient"},
 	{"nsctl"},
 	{"internal", "cmd"},

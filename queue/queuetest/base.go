@@ -22,6 +22,7 @@ func runBase(t *testing.T, impl Implementation, kind kind) {
 	scenario("a key added while a worker holds it comes again after Done", testAddWhileProcessing)
 	scenario("Get waits for a key", testGetWaits)
 	scenario("each key wakes a worker", testWakesWorkers)
+	scenario("Done of a key that was added again wakes a worker", testDoneWakes)
 	scenario("Len counts what waits", testLen)
 	scenario("many producers and workers", testPool)
 	scenario("Done of a key that nobody knows", testDoneOfNothing)
@@ -109,6 +110,19 @@ func testWakesWorkers(t *testing.T, q queue.Interface[string]) {
 		settle()
 		assert.Len(t, got, 4+i)
 	}
+}
+
+func testDoneWakes(t *testing.T, q queue.Interface[string]) {
+	q.Add("a")
+	take(t, q)
+	q.Add("a")
+	got := takeAsync(q)
+	settle()
+	require.Empty(t, got, "the first worker still holds it")
+	q.Done("a")
+	settle()
+	require.Len(t, got, 1, "a worker sleeps in Get although a key waits")
+	assert.Equal(t, answer{"a", false}, <-got)
 }
 
 func testLen(t *testing.T, q queue.Interface[string]) {

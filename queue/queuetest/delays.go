@@ -216,6 +216,7 @@ func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bo
 		q.AddAfter(key, time.Second)
 		settle()
 	}
+	q.AddAfter("a", time.Second) // not earlier, so it changes nothing
 	pass(time.Second)
 	got := takeAll(t, q)
 	if !inOrder {

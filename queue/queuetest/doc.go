@@ -3,10 +3,9 @@
 // # Concept
 //
 // [Run] takes an [Implementation] and asserts what a work queue promises. It
-// runs against package queue, against [Naive], the textbook form with two sets
-// and a slice, against your own, and, in the module upstream, against
-// client-go's workqueue. That last run shows that the suite describes
-// Kubernetes and not a wish.
+// runs against the textbook form in package queue, against queue/fast, against your
+// own, and, in the module upstream, against client-go's workqueue. That last run
+// shows that the suite describes Kubernetes and not a wish.
 //
 // There are three kinds of tests:
 //

@@ -1,7 +1,6 @@
 package queuetest
 
 import (
-	"context"
 	"time"
 
 	"orrery/queue"
@@ -18,17 +17,14 @@ type Implementation struct {
 	NewDelaying func() queue.DelayingInterface[string]
 	// NewRateLimiting makes a queue that asks limiter for its delays.
 	NewRateLimiting func(limiter queue.RateLimiter[string]) queue.RateLimitingInterface[string]
-	// NewWithOrder makes a queue whose keys wait in order.
-	NewWithOrder func(order queue.Order[string]) queue.Interface[string]
+	// NewObservable makes a queue with hooks and snapshots.
+	NewObservable func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 	// NewWithMetrics makes a queue with metrics. update returns when the gauges
 	// are up to date.
 	NewWithMetrics func(name string, provider queue.MetricsProvider) (q queue.DelayingInterface[string], update func())
 
 	// Limiters has the rate limiters.
 	Limiters *Limiters
-
-	// ParallelizeUntil does pieces of work in several goroutines.
-	ParallelizeUntil func(ctx context.Context, workers, pieces int, f func(piece int))
 
 	// Check looks at the invariants of a queue that one of the constructors
 	// made, after each step of the property tests. Optional.

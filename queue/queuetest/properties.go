@@ -23,7 +23,7 @@ func testProperties(t *testing.T, impl Implementation, kind kind) {
 			defer m.q.ShutDown()
 			t.Repeat(map[string]func(*rapid.T){
 				"Add": m.add, "Get": m.get, "Done": m.done, "AddAfter": m.addAfter,
-				"Cancel": m.cancel, "time passes": m.pass, "ShutDown": m.shutDown,
+				"time passes": m.pass, "ShutDown": m.shutDown,
 				"": m.check,
 			})
 		})
@@ -86,17 +86,6 @@ func (m *machine) addAfter(t *rapid.T) {
 		m.spec.add(key)
 	} else {
 		m.spec.addAfter(key, m.now()+after)
-	}
-}
-
-func (m *machine) cancel(t *rapid.T) {
-	q, ok := m.q.(interface{ Cancel(string) bool })
-	if !ok {
-		t.Skip("not every queue has it")
-	}
-	key := someKey.Draw(t, "key")
-	if got, want := q.Cancel(key), m.spec.cancel(key); got != want {
-		t.Fatalf("Cancel(%q) is %v, want %v", key, got, want)
 	}
 }
 

@@ -25,6 +25,7 @@ func runShutDown(t *testing.T, impl Implementation, kind kind) {
 	})
 	scenario("drain after ShutDown waits", testDrainAfterShutDown)
 	scenario("ShutDown ends a drain", testShutDownEndsDrain)
+	scenario("ShutDown ends every drain", testShutDownEndsTwoDrains)
 	scenario("ShutDown ends a drain that began after another ShutDown", func(t *testing.T, q queue.Interface[string]) {
 		// The original's base queue can do it; what it wraps around it cannot.
 		testSecondShutDown(t, q, impl.has(EndsEveryDrain) || !kind.delays)
@@ -178,6 +179,19 @@ func testDrainWaitsForQueued(t *testing.T, q queue.Interface[string], waits bool
 	require.False(t, drained())
 	q.Done("b")
 	assert.True(t, drained())
+}
+
+func testShutDownEndsTwoDrains(t *testing.T, q queue.Interface[string]) {
+	q.Add("a")
+	take(t, q)
+	first, second := background(q.ShutDownWithDrain), background(q.ShutDownWithDrain)
+	require.False(t, first())
+	require.False(t, second())
+	q.ShutDown()
+	assert.True(t, first() && second(), "ShutDown ends one of two drains")
+	q.Done("a")
+	settle()
+	q.ShutDown()
 }
 
 func testTwoDrains(t *testing.T, q queue.Interface[string], both bool) {

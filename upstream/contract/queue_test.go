@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,9 +24,6 @@ func TestQueue(t *testing.T) {
 		NewRateLimiting: func(l limiter) queue.RateLimitingInterface[string] {
 			return workqueue.NewTypedRateLimitingQueue[string](l)
 		},
-		NewWithOrder: func(order queue.Order[string]) queue.Interface[string] {
-			return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: order})
-		},
 		NewWithMetrics: newQueueWithMetrics,
 		Limiters: &queuetest.Limiters{
 			Exponential: func(base, max time.Duration) limiter {
@@ -50,9 +46,6 @@ func TestQueue(t *testing.T) {
 				return workqueue.NewTypedWithMaxWaitRateLimiter[string](l, longest)
 			},
 			Controller: func() limiter { return workqueue.DefaultTypedControllerRateLimiter[string]() },
-		},
-		ParallelizeUntil: func(ctx context.Context, workers, pieces int, f func(int)) {
-			workqueue.ParallelizeUntil(ctx, workers, pieces, f)
 		},
 		Lacks: map[queuetest.Capability]string{
 			queuetest.IgnoresUnknownDone:      "Done does not look whether a worker holds the key (kubernetes/kubernetes#141079)",

@@ -21,13 +21,16 @@ func runJitter(t *testing.T, impl Implementation) {
 		{factor: 0, longest: 20 * time.Second}, // 0 or less means 1
 		{factor: -5, longest: 20 * time.Second},
 	} {
-		different := map[time.Duration]bool{}
+		different, most := map[time.Duration]bool{}, time.Duration(0)
 		for range 500 {
 			d := impl.Jitter(10*time.Second, c.factor)
 			different[d] = true
 			require.GreaterOrEqual(t, d, 10*time.Second, "factor %v", c.factor)
 			require.LessOrEqual(t, d, c.longest, "factor %v", c.factor)
+			most = max(most, d)
 		}
+		share := float64(most-10*time.Second) / float64(c.longest-10*time.Second)
+		assert.Greater(t, share, 0.8, "the largest of 500 shares, of what factor %v allows", c.factor)
 		assert.Greater(t, len(different), 250, "factor %v", c.factor)
 	}
 	assert.Zero(t, impl.Jitter(0, 1))
@@ -77,6 +80,14 @@ func testRemainingSteps(t *testing.T, impl Implementation) {
 	}
 	assert.Equal(t, []int{9, 8, 7, 0, 0, 0}, got, "the step that would exceed the cap ends the growth")
 
+	step, steps = impl.NewBackoff(Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 4 * time.Second})
+	got = []int{steps()}
+	for range 4 {
+		step()
+		got = append(got, steps())
+	}
+	assert.Equal(t, []int{9, 8, 7, 0, 0}, got, "a step that reaches the cap exactly does not end the growth, the next one does")
+
 	step, steps = impl.NewBackoff(Backoff{Duration: time.Second, Steps: -4})
 	step()
 	assert.Zero(t, steps())
@@ -125,10 +136,28 @@ func runDelayWithReset(t *testing.T, impl Implementation) {
 	t.Run("starts over after a quiet time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			next := impl.DelayWithReset(backoff, time.Minute)
-			assert.Equal(t, seconds(1, 2, 4), failures(next, 3))
-			time.Sleep(61 * time.Second)
-			assert.Equal(t, seconds(1, 2, 4), failures(next, 3))
+			for _, n := range []int{3, 7, 3} { // the second outage is longer than it takes to reach the cap
+				assert.Equal(t, seconds(1, 2, 4), failures(next, n)[:3])
+				time.Sleep(93 * time.Second) // the original has counted since the last reset
+			}
 		})
+	})
+	t.Run("the quiet time counts from the end of the last delay", func(t *testing.T) {
+		for quiet, want := range map[time.Duration]time.Duration{
+			50 * time.Second:   16 * time.Second, // 58 s after the delay of 8 s was handed out
+			60 * time.Second:   16 * time.Second, // not more than the interval
+			60*time.Second + 1: time.Second,
+		} {
+			if !impl.has(ResetsAfterQuiet) {
+				want = time.Second // the last reset was long ago
+			}
+			synctest.Test(t, func(t *testing.T) {
+				next := impl.DelayWithReset(backoff, time.Minute)
+				failures(next, 4)
+				time.Sleep(quiet)
+				assert.Equal(t, want, next(), "%v after the end of the last delay", quiet)
+			})
+		}
 	})
 	t.Run("a long outage", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -35,6 +35,16 @@ func runCrash(t *testing.T, impl Implementation) {
 		assert.Equal(t, []any{"boom", "boom"}, panics())
 		assert.Equal(t, []any{"boom"}, local)
 	})
+	t.Run("the switch is read after the handlers have run", func(t *testing.T) {
+		loudly(t, impl)
+		turn := func(crash bool) func(any) { return func(any) { impl.SetReallyCrash(crash) } }
+		assert.NotPanics(t, func() {
+			impl.Protect(t.Context(), func() { panic("boom") }, turn(false))
+		}, "a handler turned crashing off")
+		assert.PanicsWithValue(t, "boom", func() {
+			impl.Protect(t.Context(), func() { panic("boom") }, turn(true))
+		}, "a handler turned crashing on")
+	})
 	t.Run("the handlers receive the context", func(t *testing.T) {
 		quietly(t, impl)
 		marked := false

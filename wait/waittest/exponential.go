@@ -34,9 +34,9 @@ func runExponential(t *testing.T, impl Implementation) {
 func testExponential(t *testing.T, impl Implementation, form func(context.Context, Backoff, Condition) error) {
 	// cappedCalls: the delays are 1, 2 and 3 s; the third is the capped one.
 	capped := Backoff{Duration: time.Second, Factor: 2, Steps: 10, Cap: 3 * time.Second}
-	cappedCalls := seconds(0, 1)
+	cappedCalls, exactCalls := seconds(0, 1), seconds(0, 1, 3)
 	if impl.has(LooksAfterCappedWait) {
-		cappedCalls = seconds(0, 1, 3)
+		cappedCalls, exactCalls = seconds(0, 1, 3), seconds(0, 1, 3, 7)
 	}
 	for _, c := range []struct {
 		name    string
@@ -57,6 +57,8 @@ func testExponential(t *testing.T, impl Implementation, form func(context.Contex
 		{name: "a failing condition", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4}, failAt: 2,
 			calls: seconds(0, 1), took: time.Second, err: errCondition},
 		{name: "reaching the cap ends it", backoff: capped, calls: cappedCalls, took: 3 * time.Second, err: impl.ErrWaitTimeout},
+		{name: "reaching the cap exactly does not end it", backoff: Backoff{Duration: time.Second, Factor: 2, Steps: 4, Cap: 4 * time.Second},
+			calls: exactCalls, took: 7 * time.Second, err: impl.ErrWaitTimeout},
 		{name: "no delays", backoff: Backoff{Steps: 5}, calls: seconds(0, 0, 0, 0, 0), err: impl.ErrWaitTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -163,14 +163,15 @@ func testLoopSurvives(t *testing.T, impl Implementation, loop Loop, sliding bool
 func testLoopJitter(t *testing.T, loop Loop) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := loop.starts(200, 0, 10*time.Second, 0.5, true)
-		different := map[time.Duration]bool{}
+		different, most := map[time.Duration]bool{}, time.Duration(0)
 		for i := 1; i < len(starts); i++ {
 			gap := starts[i] - starts[i-1]
-			different[gap] = true
+			different[gap], most = true, max(most, gap)
 			require.GreaterOrEqual(t, gap, 10*time.Second)
 			require.LessOrEqual(t, gap, 15*time.Second)
 		}
 		assert.Greater(t, len(different), 100, "each wait is drawn anew")
+		assert.Greater(t, most, 14*time.Second, "the longest of 199 waits of 10 to 15 s")
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
-	"orrery/restclient/fast"
+	clientfast "orrery/restclient/fast"
 )
 
 // process is a client with a link of its own: its informers, and perhaps the namespace controller.
@@ -43,7 +43,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		MaxRetryAfter:  10 * time.Second, // as orrery run has it
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
-		WatchTransport: p.Watch, Codec: fast.Codec{JSON: p.NoPB},
+		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB},
 		Trace: w.tally.client(),
 	}
 	var err error

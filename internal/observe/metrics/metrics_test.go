@@ -18,6 +18,7 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/observe/metrics"
 	"orrery/queue"
+	"orrery/queue/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -111,11 +112,11 @@ func TestCountingCostsNoAllocation(t *testing.T) {
 	namespaces := m.Namespaces()
 	assert.Zero(t, testing.AllocsPerRun(200, func() { namespaces.PhaseDone("ns", "grace", time.Second) }), "phases")
 
-	cycle := func(q *queue.Queue[string]) func() {
+	cycle := func(q *fast.Queue[string]) func() {
 		return func() { q.Add("a"); q.Get(); q.Done("a") }
 	}
-	plain := testing.AllocsPerRun(200, cycle(queue.New(queue.Config[string]{})))
-	counted := testing.AllocsPerRun(200, cycle(queue.New(queue.Config[string]{Name: "q", Metrics: m.Queues()})))
+	plain := testing.AllocsPerRun(200, cycle(fast.New(queue.Config[string]{})))
+	counted := testing.AllocsPerRun(200, cycle(fast.New(queue.Config[string]{Name: "q", Metrics: m.Queues()})))
 	assert.Equal(t, plain, counted, "queue")
 }
 

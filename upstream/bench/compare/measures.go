@@ -10,7 +10,6 @@ func Measures() []Measure {
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.3),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		ratio("queue/lateness p50", "queue: AddAfter of 1 ms, punctual: how late, p50", "ns", 0.5),
 		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.4),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.33),
@@ -48,8 +47,6 @@ func Measures() []Measure {
 func Extras() []Measure {
 	extras := []Measure{
 		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
-		ratio("queue/lateness p99", "queue: AddAfter of 1 ms, punctual: how late, p99", "ns", 0).shown(),
-		ratio("queue/lateness-timers p50", "queue: AddAfter of 1 ms, by default: how late, p50", "ns", 0).shown(),
 		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
 		ratio("dispatch/idle asleep p50", "one event, everything asleep: p50", "ns", 0).shown(),
 		ratio("dispatch/idle asleep p99", "one event, everything asleep: p99", "ns", 0).shown(),

@@ -9,6 +9,7 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/queue"
+	"orrery/queue/fast"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -26,7 +27,7 @@ type Collector struct {
 	config Config
 	trace  *Trace
 	graph  *graph
-	items  *queue.RateLimitingQueue[item]
+	items  *fast.RateLimitingQueue[item]
 
 	watchers sync.WaitGroup
 	// mu guards watched: the resources that are being watched, by their place in the store (events are in two groups).
@@ -40,7 +41,7 @@ func New(config Config) *Collector {
 		config: config,
 		trace:  config.Trace,
 		graph:  newGraph(),
-		items: queue.NewRateLimiting(
+		items: fast.NewRateLimiting(
 			queue.NewItemExponentialFailureRateLimiter[item](firstRetry, slowRetries), queue.Config[item]{Name: "garbagecollector"}),
 		watched: map[string]bool{},
 	}

@@ -12,6 +12,7 @@ import (
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/queue"
+	"orrery/queue/fast"
 	"orrery/restclient/api"
 )
 
@@ -35,7 +36,7 @@ type Kubelet struct {
 	nodes  []*node
 	byName map[string]*node
 
-	keys *queue.RateLimitingQueue[store.Key]
+	keys *fast.RateLimitingQueue[store.Key]
 
 	// Only of the worker.
 	turn     int                  // whose turn it is to get the next pod
@@ -54,7 +55,7 @@ func New(config Config) *Kubelet {
 		pods:     target(config.Catalog, "", "v1", "pods"),
 		byName:   map[string]*node{},
 		stopping: map[store.Key]ending{},
-		keys: queue.NewRateLimiting(
+		keys: fast.NewRateLimiting(
 			queue.NewItemExponentialFailureRateLimiter[store.Key](firstRetry, slowRetries), queue.Config[store.Key]{Name: "kubelet"}),
 	}
 	for i := range config.Nodes {

@@ -4,12 +4,8 @@
 // # Concept
 //
 // A workload talks to a [Queue], the part of a rate-limiting work queue that controllers use. Whatever has these methods
-// can be measured: a [Subject] makes queues of its kind. [Orrery] is this project's; [Subjects] has teaching variants
-// beside it, each of which makes one choice differently, so that a run shows what the choice buys:
-//
-//	article   two sets and a slice, every Add wakes a worker: the queue as it is drawn on a whiteboard
-//	one-map   one map to a small record a key, a ring for the order, no wake-up without a sleeper
-//	orrery    the same with a table made for it, and a lock made for short sections
+// can be measured: a [Subject] makes queues of its kind. [Orrery] is this project's fast queue; [Textbook] is beside it, so
+// that a run shows what a table made for it, a ring and a lock made for short sections buy.
 //
 // client-go's queue and the priority queue of controller-runtime are subjects of the module upstream.
 //

@@ -21,25 +21,15 @@ const (
 // Lateness is how long after its time a delayed key comes, in a program that has nothing else to do: AddAfter with one
 // millisecond while a worker sleeps in Get, four hundred times, one after the other, with a pause before each. It is
 // taken in the worker, when Get returns, against the time at which AddAfter was called plus one millisecond. Proven is
-// that each key came, and that none came early. Equal on both sides: worker, delays, pauses. The queues are asked to be
-// punctual: this project's then waits for a timer of the kernel's (Config.Punctual), where the original knows the
-// timers of Go only, like LatenessOfTimers.
+// that each key came, and that none came early. Equal on both sides: worker, delays, pauses.
+//
+// Every queue depends on a timer of Go's, which sleeps in milliseconds, and which the kernel may let sleep 50
+// microseconds longer; a mere time.Sleep of one millisecond is late by three quarters of what is measured here for
+// client-go. What this project's queue saves is the way from the timer to the worker, by a goroutine and two channels.
 func Lateness(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	return measureLateness(ctx, subject, Options{Punctual: true}, effort, meter)
-}
-
-// LatenessOfTimers is Lateness with the queues as they are by default. Both then depend on a timer of Go's, which sleeps in
-// milliseconds, and which the kernel may let sleep 50 microseconds longer; a mere time.Sleep of one millisecond is
-// late by three quarters of what is measured here for client-go. What this project's queue saves is the way from the
-// timer to the worker, by a goroutine and two channels.
-func LatenessOfTimers(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	return measureLateness(ctx, subject, Options{}, effort, meter)
-}
-
-func measureLateness(ctx context.Context, subject Subject, options Options, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	n := effort.Of(400, 80)
 	keys := load.NewKeys(n, load.Uniform, 1).All()
-	q := subject.New(options)
+	q := subject.New(Options{})
 	g := watch(ctx, q, meter)
 	defer g.Close()
 	meter.Begin("waiting for delays", "keys", 0, int64(n))

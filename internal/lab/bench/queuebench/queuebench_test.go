@@ -29,7 +29,7 @@ func TestEveryScenarioProvesItsWork(t *testing.T) {
 			proofs[scenario.Name] = outcome.Proof
 		}
 	}
-	assert.Len(t, proofs, 8)
+	assert.Len(t, proofs, 7)
 }
 
 // broken is a queue with a mistake.
@@ -65,14 +65,6 @@ func (s brokenSubject) New(options Options) Queue {
 	}
 	s.change(q)
 	return q
-}
-
-// unpunctual queues use the timers of package time.
-type unpunctual struct{ Subject }
-
-func (s unpunctual) New(options Options) Queue {
-	options.Punctual = false
-	return s.Subject.New(options)
 }
 
 // mistakes are what a queue may do wrong, and the scenarios that have to notice.
@@ -139,8 +131,7 @@ var mistakes = map[string]struct {
 // In a bubble, because a workload waits for a key that is lost.
 func TestMistakesAreNoticed(t *testing.T) {
 	for name, mistake := range mistakes {
-		// Not Orrery for Lateness: the kernel's timers do not know the clock of a bubble.
-		for _, scenario := range Scenarios(brokenSubject{unpunctual{Orrery()}, mistake.change}) {
+		for _, scenario := range Scenarios(brokenSubject{Orrery(), mistake.change}) {
 			for _, noticed := range mistake.noticed {
 				if scenario.Name != noticed {
 					continue
@@ -309,10 +300,10 @@ func TestParseSubject(t *testing.T) {
 	for _, s := range Subjects() {
 		found, err := ParseSubject(s.Name())
 		require.NoError(t, err)
-		assert.Equal(t, s, found)
+		assert.Equal(t, s.Name(), found.Name())
 	}
 	_, err := ParseSubject("kafka")
-	assert.ErrorContains(t, err, "orrery, one-map, article")
+	assert.ErrorContains(t, err, "orrery, textbook")
 }
 
 func TestBackoffs(t *testing.T) {

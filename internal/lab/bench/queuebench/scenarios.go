@@ -15,7 +15,6 @@ const (
 	ScenarioPipelineSingly = "queue/pipeline-singly"
 	ScenarioAddAfter       = "queue/add-after"
 	ScenarioLateness       = "queue/lateness"
-	ScenarioLatenessTimers = "queue/lateness-timers"
 	ScenarioAddRateLimited = "queue/add-rate-limited"
 )
 
@@ -32,7 +31,6 @@ func Scenarios(subject Subject) []bench.Scenario {
 		{ScenarioPipelineSingly, PipelineSingly},
 		{ScenarioAddAfter, AddAfter},
 		{ScenarioLateness, Lateness},
-		{ScenarioLatenessTimers, LatenessOfTimers},
 		{ScenarioAddRateLimited, AddRateLimited},
 	} {
 		if !subject.Supports(s.name) {

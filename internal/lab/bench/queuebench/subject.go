@@ -1,9 +1,12 @@
 package queuebench
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"orrery/queue"
+	"orrery/queue/fast"
 	"orrery/wait"
 )
 
@@ -33,8 +36,6 @@ type Options struct {
 	// Backoff is what the first failure of a key costs: the queue's rate limiter is the exponential one for each key.
 	// Default: 5 ms, as in controllers.
 	Backoff time.Duration
-	// Punctual asks for delays that end as close to their time as the queue is able to. Most have no choice.
-	Punctual bool
 	// Sinks get the queue's metrics. Default: no metrics.
 	Sinks *Sinks
 }
@@ -61,35 +62,63 @@ type Subject interface {
 	Supports(scenario string) bool
 }
 
-// Orrery is this project's queue.
-func Orrery() Subject { return orrery{} }
+// Subjects are the queues that can be measured here, the best first.
+func Subjects() []Subject { return []Subject{Orrery(), Textbook()} }
 
-type orrery struct{}
-
-func (orrery) Name() string         { return "orrery" }
-func (orrery) Supports(string) bool { return true }
-
-func (orrery) New(options Options) Queue {
-	first, longest := options.Backoffs()
-	limiter := queue.NewItemExponentialFailureRateLimiter[string](first, longest)
-	if options.Sinks == nil {
-		return queue.NewRateLimiting(limiter, queue.Config[string]{Punctual: options.Punctual})
+// ParseSubject returns the subject of that name.
+func ParseSubject(name string) (Subject, error) {
+	var names []string
+	for _, s := range Subjects() {
+		if strings.EqualFold(name, s.Name()) {
+			return s, nil
+		}
+		names = append(names, s.Name())
 	}
-	q := queue.NewRateLimiting(limiter, queue.Config[string]{
-		Name: "bench", Metrics: provider{options.Sinks}, Punctual: options.Punctual,
-	})
-	return newUpdated(q)
+	return nil, fmt.Errorf("there is no queue %q: choose one of %s", name, strings.Join(names, ", "))
+}
+
+// Orrery is this project's fast queue.
+func Orrery() Subject {
+	return form{"orrery", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
+		return fast.NewRateLimiting(limiter, config)
+	}}
+}
+
+// Textbook is this project's textbook queue: two sets and a list under one lock.
+func Textbook() Subject {
+	return form{"textbook", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
+		return queue.NewRateLimiting(limiter, config)
+	}}
+}
+
+type observable = queue.ObservableInterface[string]
+
+// form is one of the forms of package queue.
+type form struct {
+	name string
+	make func(queue.RateLimiter[string], queue.Config[string]) observable
+}
+
+func (f form) Name() string       { return f.name }
+func (form) Supports(string) bool { return true }
+
+func (f form) New(options Options) Queue {
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](options.Backoffs())
+	if options.Sinks == nil {
+		return f.make(limiter, queue.Config[string]{})
+	}
+	return newUpdated(f.make(limiter, queue.Config[string]{Name: "bench", Metrics: provider{options.Sinks}}))
 }
 
 // updated is a queue whose gauges are kept up to date, as a program with metrics does it and as client-go does it by
 // itself.
 type updated struct {
-	*queue.RateLimitingQueue[string]
+	observable
 	stop chan struct{}
 }
 
-func newUpdated(q *queue.RateLimitingQueue[string]) *updated {
-	u := &updated{RateLimitingQueue: q, stop: make(chan struct{})}
+func newUpdated(q observable) *updated {
+	u := &updated{observable: q, stop: make(chan struct{})}
 	go wait.Until(q.UpdateMetrics, 500*time.Millisecond, u.stop)
 	return u
 }
@@ -97,5 +126,5 @@ func newUpdated(q *queue.RateLimitingQueue[string]) *updated {
 // ShutDown ends the updates, too.
 func (u *updated) ShutDown() {
 	close(u.stop)
-	u.RateLimitingQueue.ShutDown()
+	u.observable.ShutDown()
 }

@@ -27,7 +27,7 @@ var brokenAPIService = Scene{
 		Read: []display.Reading{
 			{File: "restclient/discovery/discover.go", Why: "what is found although something is missing"},
 			{File: "restclient/discovery/cached.go", Why: "why an old answer is not good enough for deleting"},
-			{File: "queue/exponential.go", Why: "the waits"},
+			{File: "queue/ratelimiters.go", Why: "the waits"},
 			{File: "nsctl/errors.go", Why: "what the condition says"},
 		},
 	},

@@ -1,0 +1,96 @@
+package fast
+
+import (
+	"time"
+
+	"orrery/internal/table"
+)
+
+// record is all that the queue knows about one key. A key without a record is idle.
+type record[K comparable] = table.Entry[K, state]
+
+// state is the part of a record that is not the key. The zero value says that
+// there is nothing to do. It is 32 bytes large, and a record of a string 48.
+//
+// The article's two sets are two facts here: a key is in the set "dirty" if its
+// state says dirty, and in the set "processing" if its state is processing().
+//
+// Invariant: the record is in the queue's order <=> dirty && !processing().
+// Invariant: the record is in the delay heap    <=> delayed().
+type state struct {
+	// Points in time on the queue's own clock (Queue.now). added is zero in a
+	// queue without hooks that take it (Queue.timed).
+	due   time.Duration // end of the delay, while delayed
+	added time.Duration // when the key became dirty, while dirty
+
+	ticket          uint32 // of two equal dues the smaller ticket comes first
+	delayPlace      int32  // place in Queue.delays counted from 1, 0 outside
+	processingPlace int32  // place in Queue.processing counted from 1, 0 outside
+
+	dirty bool // needs processing
+}
+
+func (s *state) processing() bool { return s.processingPlace != 0 }
+
+func (s *state) delayed() bool { return s.delayPlace != 0 }
+
+// queued says that the key waits for a worker.
+func (s *state) queued() bool { return s.dirty && !s.processing() }
+
+// before orders delays by deadline, and equal deadlines by ticket.
+func (s *state) before(other *state) bool {
+	if s.due != other.due {
+		return s.due < other.due
+	}
+	return int32(s.ticket-other.ticket) < 0 // tickets may wrap around
+}
+
+// holding is a key that a worker holds.
+type holding[K comparable] struct {
+	key     K
+	ref     uint32        // of its record
+	started time.Duration // when Get handed it out; zero unless Queue.timed
+}
+
+// settleLocked forgets r if there is nothing left to remember of its key.
+func (q *Queue[K]) settleLocked(ref uint32, r *record[K]) {
+	if !r.Value.dirty && !r.Value.processing() && !r.Value.delayed() {
+		q.records.Remove(ref)
+	}
+}
+
+// fewHoldings is up to how many keys are looked through one by one. They are
+// next to each other in memory, so that takes less time than a hash.
+const fewHoldings = 8
+
+// placeLocked returns the place in processing of a key that a worker holds, or
+// -1. Done knows the key only, but a program with few workers holds few keys, so
+// nearly every Done gets by without the table.
+func (q *Queue[K]) placeLocked(key K) int {
+	if n := len(q.processing); n <= fewHoldings {
+		for n--; n >= 0 && q.processing[n].key != key; n-- {
+		}
+		return n
+	}
+	_, r := q.records.Find(key, q.records.Hash(key))
+	if r == nil {
+		return -1
+	}
+	return int(r.Value.processingPlace) - 1
+}
+
+// releaseLocked takes a key out of processing; the last one fills the gap.
+func (q *Queue[K]) releaseLocked(place int) (ref uint32, r *record[K]) {
+	last := len(q.processing) - 1
+	ref = q.processing[place].ref
+	r = q.records.At(ref)
+	if place != last {
+		moved := q.processing[last]
+		q.processing[place] = moved
+		q.records.At(moved.ref).Value.processingPlace = int32(place + 1)
+	}
+	q.processing[last] = holding[K]{} // let the garbage collector have the key
+	q.processing = q.processing[:last]
+	r.Value.processingPlace = 0
+	return ref, r
+}

@@ -1,0 +1,81 @@
+package fast
+
+// ShutDown makes the queue refuse new keys and returns at once; see queue.Interface.
+// Afterwards Get hands out what waits and then says shutdown; Add and AddAfter do
+// nothing; delays are dropped and the timer is stopped, so that nothing of
+// the queue is left once its workers have returned.
+//
+// Delayed keys are dropped rather than handed out early because their time has
+// not come: a retry that backs off would hit the thing that it spares, and a
+// shutdown cannot wait for an hour's delay. A controller finds the work again when
+// it starts, because it lists everything then.
+func (q *Queue[K]) ShutDown() {
+	_, dropped := q.shutDown(false)
+	if q.trace != nil {
+		call2(q.trace.ShuttingDown, false, dropped)
+	}
+}
+
+// ShutDownWithDrain is ShutDown that returns only when no key waits and no
+// worker holds one. Keys that were added while a worker held them are handed
+// out again and waited for. ShutDown from another goroutine ends the wait;
+// without workers, or if one never calls Done, it is the only end.
+//
+// (The original waits only for the keys that workers hold and returns while
+// others are still queued, kubernetes/kubernetes#141079.)
+func (q *Queue[K]) ShutDownWithDrain() {
+	shutdowns, dropped := q.shutDown(true)
+	if q.trace != nil {
+		call2(q.trace.ShuttingDown, true, dropped)
+	}
+
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drainers++
+	defer func() { q.drainers-- }()
+	for !q.idleLocked() && q.shutdowns == shutdowns {
+		q.idle.Wait()
+	}
+}
+
+// shutDown returns how many calls of ShutDown there were so far, this one
+// included, and how many delays it dropped.
+func (q *Queue[K]) shutDown(drain bool) (shutdowns, dropped int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !drain {
+		q.shutdowns++
+		q.idle.Broadcast()
+	}
+	if !q.shuttingDown {
+		q.shuttingDown = true
+		dropped = q.dropDelaysLocked()
+		q.available.Broadcast()
+	}
+	return q.shutdowns, dropped
+}
+
+func (q *Queue[K]) dropDelaysLocked() int {
+	dropped := q.delays.refs
+	q.delays.refs = nil
+	for _, ref := range dropped {
+		r := q.records.At(ref)
+		r.Value.delayPlace = 0
+		q.settleLocked(ref, r)
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+		q.alarm = never
+	}
+	return len(dropped)
+}
+
+// idleLocked says that a drain is complete.
+func (q *Queue[K]) idleLocked() bool { return q.fifo.Len() == 0 && len(q.processing) == 0 }
+
+// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
+func (q *Queue[K]) ShuttingDown() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.shuttingDown
+}

@@ -1,0 +1,389 @@
+package queuetest
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/queue"
+)
+
+func runHooks(t *testing.T, impl Implementation) {
+	// First: if a hook is called under the lock, the others may never end.
+	if !t.Run("hooks are called without the lock", func(t *testing.T) { testHooksAreCalledWithoutTheLock(t, impl) }) {
+		t.FailNow()
+	}
+	t.Run("each turn of the queue", func(t *testing.T) { testTrace(t, impl) })
+	t.Run("hooks may call the queue", func(t *testing.T) { testHooksMayCallTheQueue(t, impl) })
+	t.Run("Seq is the order", func(t *testing.T) { testSeqIsTheOrder(t, impl) })
+	t.Run("metrics and hooks", func(t *testing.T) { testMetricsAndHooks(t, impl) })
+}
+
+func runSnapshots(t *testing.T, impl Implementation) {
+	t.Run("what is in the queue", func(t *testing.T) { testSnapshot(t, impl) })
+	t.Run("waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
+}
+
+// diary is a trace that writes down what happens.
+type diary struct {
+	mu    sync.Mutex
+	lines []string         // guarded by mu
+	seqs  map[uint64]bool  // guarded by mu
+	extra func(seq uint64) // called by each callback that has an Event
+}
+
+func (d *diary) write(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+func (d *diary) event(e queue.Event[string], format string, args ...any) {
+	d.write(format, args...)
+	d.mu.Lock()
+	if d.seqs == nil {
+		d.seqs = map[uint64]bool{}
+	}
+	d.seqs[e.Seq] = true
+	d.mu.Unlock()
+	if d.extra != nil {
+		d.extra(e.Seq)
+	}
+}
+
+// read returns the lines since the last read.
+func (d *diary) read() (lines []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	lines, d.lines = d.lines, nil
+	return lines
+}
+
+func (d *diary) trace() *queue.Trace[string] {
+	type event = queue.Event[string]
+	plain := func(what string) func(event) {
+		return func(e event) { d.event(e, "%s %s", what, e.Key) }
+	}
+	timed := func(what string) func(event, time.Duration) {
+		return func(e event, t time.Duration) { d.event(e, "%s %s %v", what, e.Key, t) }
+	}
+	return &queue.Trace[string]{
+		Added:         plain("added"),
+		Coalesced:     plain("coalesced"),
+		Refused:       plain("refused"),
+		Delayed:       timed("delayed"),
+		DelayCanceled: plain("delay canceled"),
+		DelayEnded:    timed("delay ended"),
+		Got:           timed("got"),
+		Done:          timed("done"),
+		DoneUnknown:   plain("done unknown"),
+		Retried: func(key string, requeues int, wait time.Duration) {
+			d.write("retried %s %d %v", key, requeues, wait)
+		},
+		Forgotten:    func(key string) { d.write("forgotten %s", key) },
+		ShuttingDown: func(drain bool, dropped int) { d.write("shutting down %v %d", drain, dropped) },
+	}
+}
+
+// patience is how long a call may take of which nothing but a lock can keep it.
+const patience = 20 * time.Second
+
+// testHooksAreCalledWithoutTheLock calls every hook once, in real time. Each asks another goroutine to call the
+// queue; if that does not return, the hook's caller holds the lock.
+func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
+	var q queue.ObservableInterface[string]
+	var called sync.Map
+	look := func(hook string) {
+		if _, again := called.LoadOrStore(hook, true); again || t.Failed() {
+			return
+		}
+		returned := make(chan struct{})
+		go func() {
+			q.Len()
+			close(returned)
+		}()
+		select {
+		case <-returned:
+		case <-time.After(patience):
+			t.Errorf("the hook %s is called while the queue's lock is held: it must not be, so that a hook may call the queue", hook)
+		}
+	}
+	trace := &queue.Trace[string]{}
+	hooks := reflect.ValueOf(trace).Elem()
+	for i := range hooks.NumField() {
+		name := hooks.Type().Field(i).Name
+		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func([]reflect.Value) []reflect.Value {
+			look(name)
+			return nil
+		}))
+	}
+	q = impl.NewObservable(nil, queue.Config[string]{Trace: trace})
+	q.Add("a")
+	q.Add("a")
+	q.Get()
+	q.Done("a")
+	q.Done("a")
+	q.AddAfter("a", time.Hour)
+	q.Add("a")
+	q.AddAfter("b", time.Millisecond)
+	for range 2 { // a and, when its delay has ended, b
+		q.Get()
+	}
+	q.AddRateLimited("c")
+	q.Forget("c")
+	q.ShutDown()
+	q.Add("a")
+	for i := range hooks.NumField() {
+		name := hooks.Type().Field(i).Name
+		_, ok := called.Load(name)
+		assert.True(t, ok, "the hook %s was not called", name)
+	}
+}
+
+func testTrace(t *testing.T, impl Implementation) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		q := impl.NewObservable(queue.NewItemFastSlowRateLimiter[string](time.Second, time.Minute, 1),
+			queue.Config[string]{Trace: d.trace()})
+		expect := func(lines ...string) {
+			t.Helper()
+			synctest.Wait()
+			assert.Equal(t, lines, d.read())
+		}
+
+		q.Add("a")
+		expect("added a")
+		q.Add("a")
+		expect("coalesced a")
+		pass(time.Second)
+		q.Get()
+		expect("got a 1s")
+		q.Add("a")
+		q.Add("a")
+		expect("added a", "coalesced a")
+		pass(2 * time.Second)
+		q.Done("a")
+		expect("done a 2s")
+		q.Get()
+		expect("got a 2s")
+		q.Done("a")
+		q.Done("a")
+		expect("done a 0s", "done unknown a")
+
+		q.AddAfter("a", 0)
+		expect("delayed a 0s", "added a")
+		q.AddAfter("b", 10*time.Second)
+		q.AddAfter("b", 20*time.Second)
+		q.AddAfter("b", 5*time.Second)
+		expect("delayed b 10s", "delayed b 10s", "delayed b 5s")
+		q.AddAfter("a", 5*time.Second)
+		expect("delayed a 5s")
+		pass(5 * time.Second)
+		expect("delay ended b 0s", "added b", "delay ended a 0s", "coalesced a")
+
+		q.AddAfter("c", time.Second)
+		q.Add("c")
+		expect("delayed c 1s", "delay canceled c", "added c")
+		q.AddAfter("c", time.Second)
+		q.AddAfter("c", 0)
+		expect("delayed c 1s", "delayed c 0s", "delay canceled c", "coalesced c")
+		q.AddRateLimited("e")
+		q.AddRateLimited("f")
+		q.AddRateLimited("f")
+		expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 1m0s", "delayed f 1s")
+		q.Add("e")
+		expect("delay canceled e", "added e")
+		q.Forget("e")
+		expect("forgotten e")
+
+		q.ShutDown()
+		expect("shutting down false 1")
+		q.Add("a")
+		q.AddAfter("a", time.Second)
+		q.AddRateLimited("a")
+		expect("refused a", "refused a", "retried a 1 1s", "refused a")
+		for q.Len() > 0 {
+			key, _ := q.Get()
+			q.Done(key)
+		}
+		d.read()
+		q.Get()
+		q.ShutDownWithDrain()
+		expect("shutting down true 0")
+
+		last := q.Snapshot().Seq
+		assert.Len(t, d.seqs, int(last), "no number is given twice, none is left out")
+		assert.Contains(t, d.seqs, uint64(1))
+		assert.Contains(t, d.seqs, last)
+	})
+}
+
+// testHooksMayCallTheQueue relies on testHooksAreCalledWithoutTheLock, which has run before.
+func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		q := impl.NewObservable(queue.NewItemFastSlowRateLimiter[string](time.Second, time.Second, 1),
+			queue.Config[string]{Trace: d.trace()})
+		var calls, depth atomic.Int32
+		d.extra = func(seq uint64) {
+			if depth.Add(1) > 1 {
+				depth.Add(-1)
+				return
+			}
+			defer depth.Add(-1)
+			calls.Add(1)
+			assert.GreaterOrEqual(t, q.Snapshot().Seq, seq)
+			q.Done("nobody")
+			if calls.Load() <= 3 { // or the queue would never be empty
+				q.Add("more")
+			}
+			q.AddAfter("later", time.Second)
+		}
+		q.Add("a")
+		q.AddAfter("b", time.Second)
+		q.AddRateLimited("c")
+		pass(2 * time.Second)
+		require.Subset(t, takeAll(t, q), []string{"a", "b", "c", "more"})
+		q.ShutDown()
+		q.Add("a")
+		synctest.Wait()
+		assert.Positive(t, calls.Load())
+	})
+}
+
+// testSeqIsTheOrder: hooks of different goroutines may overtake each other; Seq has the order.
+func testSeqIsTheOrder(t *testing.T, impl Implementation) {
+	var mu sync.Mutex
+	events := map[uint64]string{}
+	note := func(what string) func(queue.Event[string]) {
+		return func(e queue.Event[string]) {
+			mu.Lock()
+			defer mu.Unlock()
+			events[e.Seq] = what
+		}
+	}
+	timed := func(what string) func(queue.Event[string], time.Duration) {
+		f := note(what)
+		return func(e queue.Event[string], d time.Duration) {
+			assert.GreaterOrEqual(t, d, time.Duration(0))
+			f(e)
+		}
+	}
+	q := impl.NewObservable(nil, queue.Config[string]{Trace: &queue.Trace[string]{
+		Added: note("added"), Coalesced: note("coalesced"), Got: timed("got"), Done: timed("done"),
+	}})
+	var workers, producers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for key, shutdown := q.Get(); !shutdown; key, shutdown = q.Get() {
+				q.Done(key)
+			}
+		})
+		producers.Go(func() {
+			for range 2000 {
+				q.Add("a")
+			}
+		})
+	}
+	producers.Wait()
+	q.ShutDownWithDrain()
+	workers.Wait()
+
+	dirty, processing := false, false
+	for seq := uint64(1); seq <= uint64(len(events)); seq++ {
+		switch events[seq] {
+		case "added":
+			require.False(t, dirty, "event %d", seq)
+			dirty = true
+		case "coalesced":
+			require.True(t, dirty, "event %d", seq)
+		case "got":
+			require.True(t, dirty && !processing, "event %d", seq)
+			dirty, processing = false, true
+		case "done":
+			require.True(t, processing, "event %d", seq)
+			processing = false
+		default:
+			require.Fail(t, "a number is missing", "event %d", seq)
+		}
+	}
+	assert.False(t, dirty || processing)
+}
+
+// testMetricsAndHooks: metrics do not take the hooks' place.
+func testMetricsAndHooks(t *testing.T, impl Implementation) {
+	d, m := &diary{}, NewMetrics()
+	q := impl.NewObservable(nil, queue.Config[string]{Name: "q", Metrics: m, Trace: d.trace()})
+	q.Add("a")
+	assert.Equal(t, []string{"added a"}, d.read())
+	assert.EqualValues(t, 1, m.Value(queue.MetricAdds))
+
+	q = impl.NewObservable(nil, queue.Config[string]{})
+	q.Add("a")
+	q.UpdateMetrics() // there are none
+	assert.Equal(t, 1, q.Len())
+}
+
+func testSnapshot(t *testing.T, impl Implementation) {
+	synctest.Test(t, func(t *testing.T) {
+		q := impl.NewObservable(nil, queue.Config[string]{
+			Name:  "a queue",
+			Trace: &queue.Trace[string]{Got: func(queue.Event[string], time.Duration) {}},
+		})
+		assert.Equal(t, queue.Snapshot[string]{Name: "a queue"}, q.Snapshot())
+
+		for _, key := range []string{"old", "dirty", "next", "last"} {
+			q.Add(key)
+		}
+		q.Get()
+		pass(time.Second)
+		q.Get()
+		q.Add("dirty")
+		q.AddAfter("in 3s", 3*time.Second)
+		q.AddAfter("in 2s", 2*time.Second)
+		q.AddAfter("old", 2*time.Second)
+		pass(time.Second)
+		want := queue.Snapshot[string]{
+			Name:   "a queue",
+			Seq:    10,
+			Queued: []string{"next", "last"},
+			Processing: []queue.ProcessingKey[string]{
+				{Key: "old", For: 2 * time.Second}, {Key: "dirty", For: time.Second, Dirty: true},
+			},
+			Delayed: []queue.DelayedKey[string]{
+				{Key: "in 2s", In: time.Second}, {Key: "old", In: time.Second}, {Key: "in 3s", In: 2 * time.Second},
+			},
+		}
+		assert.Equal(t, want, q.Snapshot())
+
+		go q.ShutDownWithDrain()
+		synctest.Wait()
+		want.Delayed, want.ShuttingDown, want.Draining = nil, true, true
+		assert.Equal(t, want, q.Snapshot())
+
+		q.ShutDown()
+		synctest.Wait()
+		want.Draining = false
+		assert.Equal(t, want, q.Snapshot())
+	})
+}
+
+func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {
+	synctest.Test(t, func(t *testing.T) {
+		q := impl.NewObservable(nil, queue.Config[string]{})
+		go q.Get()
+		go q.Get()
+		synctest.Wait()
+		assert.Equal(t, 2, q.Snapshot().Waiting)
+		q.ShutDown()
+		synctest.Wait()
+		assert.Zero(t, q.Snapshot().Waiting)
+	})
+}

@@ -1,0 +1,187 @@
+package queue
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// RateLimiter decides how long a key that failed has to wait. Its methods may be
+// called from any goroutine.
+type RateLimiter[K comparable] interface {
+	// When counts one more failure of key and returns how long key has to wait.
+	When(key K) time.Duration
+	// Forget clears the failures of key. Without it the limiter remembers every
+	// key for which When was called.
+	Forget(key K)
+	// NumRequeues returns the number of failures of key since the last Forget.
+	NumRequeues(key K) int
+}
+
+// DefaultControllerRateLimiter is the limiter of Kubernetes' controllers: 5 ms
+// after the first failure of a key, twice as long after each further one, up to
+// 1000 s; and all keys together ten a second after the first hundred.
+//
+// The second rule is a single bucket: if a thousand keys fail once each, the
+// last of them comes back after 90 s. A controller whose keys fail
+// independently is better off with DefaultItemBasedRateLimiter.
+func DefaultControllerRateLimiter[K comparable]() *MaxOfRateLimiter[K] {
+	return NewMaxOfRateLimiter[K](
+		NewItemExponentialFailureRateLimiter[K](5*time.Millisecond, 1000*time.Second),
+		NewBucketRateLimiter[K](10, 100),
+	)
+}
+
+// DefaultItemBasedRateLimiter lets each key back off on its own: 1 ms after the
+// first failure, twice as long after each further one, up to 1000 s.
+func DefaultItemBasedRateLimiter[K comparable]() *ItemExponentialFailureRateLimiter[K] {
+	return NewItemExponentialFailureRateLimiter[K](time.Millisecond, 1000*time.Second)
+}
+
+// failures counts failures by key.
+type failures[K comparable] struct {
+	mu     sync.Mutex
+	counts map[K]int // guarded by mu; no zeros
+}
+
+// add counts one more failure and returns how many there were before.
+func (f *failures[K]) add(key K) (before int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before = f.counts[key]
+	f.counts[key] = before + 1
+	return before
+}
+
+// Forget clears the failures of key.
+func (f *failures[K]) Forget(key K) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.counts, key)
+}
+
+// NumRequeues returns the number of failures of key since the last Forget.
+func (f *failures[K]) NumRequeues(key K) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[key]
+}
+
+// ItemExponentialFailureRateLimiter lets a key wait base·2ⁿ after its n-th
+// repeated failure (n = 0 for the first), but never longer than a maximum.
+type ItemExponentialFailureRateLimiter[K comparable] struct {
+	failures[K]
+	base, longest time.Duration
+}
+
+// NewItemExponentialFailureRateLimiter returns a limiter that starts with base and
+// doubles up to longest. With a base of 0 or less nothing ever waits.
+func NewItemExponentialFailureRateLimiter[K comparable](base, longest time.Duration) *ItemExponentialFailureRateLimiter[K] {
+	return &ItemExponentialFailureRateLimiter[K]{failures[K]{counts: map[K]int{}}, max(base, 0), longest}
+}
+
+// When counts one more failure of key and returns how long key has to wait.
+func (l *ItemExponentialFailureRateLimiter[K]) When(key K) time.Duration {
+	n := l.add(key)
+	if l.base > l.longest>>n { // base<<n > longest, asked in a way that cannot overflow
+		return l.longest
+	}
+	return l.base << n
+}
+
+// ItemFastSlowRateLimiter lets a key wait a short time after each of its first
+// failures and a long one after all others.
+type ItemFastSlowRateLimiter[K comparable] struct {
+	failures[K]
+	fast, slow time.Duration
+	maxFast    int
+}
+
+// NewItemFastSlowRateLimiter returns a limiter that lets a key wait fast after each
+// of its first maxFastAttempts failures and slow after the others.
+func NewItemFastSlowRateLimiter[K comparable](fast, slow time.Duration, maxFastAttempts int) *ItemFastSlowRateLimiter[K] {
+	return &ItemFastSlowRateLimiter[K]{failures[K]{counts: map[K]int{}}, fast, slow, maxFastAttempts}
+}
+
+// When counts one more failure of key and returns how long key has to wait.
+func (l *ItemFastSlowRateLimiter[K]) When(key K) time.Duration {
+	if l.add(key) < l.maxFast {
+		return l.fast
+	}
+	return l.slow
+}
+
+// BucketRateLimiter is a token bucket that all keys share: it holds burst tokens
+// at most and gains qps a second. Each failure takes one, or reserves one that is
+// still to come and waits for it; so the delays of keys that fail together are
+// 1/qps apart. A token is not given back, whatever becomes of the key.
+type BucketRateLimiter[K comparable] struct{ bucket *rate.Limiter }
+
+// NewBucketRateLimiter returns a limiter with a full bucket. With a qps of 0 or
+// less nothing is ever limited. A burst below 1 counts as 1.
+func NewBucketRateLimiter[K comparable](qps float64, burst int) *BucketRateLimiter[K] {
+	limit := rate.Limit(qps)
+	if qps <= 0 {
+		limit = rate.Inf
+	}
+	return &BucketRateLimiter[K]{rate.NewLimiter(limit, max(burst, 1))}
+}
+
+// When takes a token and returns how long it takes to come.
+func (l *BucketRateLimiter[K]) When(K) time.Duration { return l.bucket.Reserve().Delay() }
+
+// Forget does nothing: the bucket knows no keys.
+func (l *BucketRateLimiter[K]) Forget(K) {}
+
+// NumRequeues is always 0.
+func (l *BucketRateLimiter[K]) NumRequeues(K) int { return 0 }
+
+// MaxOfRateLimiter asks several limiters and takes the longest wait. Every limiter
+// counts every failure, also those whose answer is not taken.
+type MaxOfRateLimiter[K comparable] struct{ limiters []RateLimiter[K] }
+
+// NewMaxOfRateLimiter combines limiters.
+func NewMaxOfRateLimiter[K comparable](limiters ...RateLimiter[K]) *MaxOfRateLimiter[K] {
+	return &MaxOfRateLimiter[K]{limiters}
+}
+
+// When counts one more failure of key and returns the longest wait.
+func (l *MaxOfRateLimiter[K]) When(key K) (longest time.Duration) {
+	for _, limiter := range l.limiters {
+		longest = max(longest, limiter.When(key))
+	}
+	return longest
+}
+
+// Forget clears the failures of key in every limiter.
+func (l *MaxOfRateLimiter[K]) Forget(key K) {
+	for _, limiter := range l.limiters {
+		limiter.Forget(key)
+	}
+}
+
+// NumRequeues returns the largest count of any limiter.
+func (l *MaxOfRateLimiter[K]) NumRequeues(key K) (most int) {
+	for _, limiter := range l.limiters {
+		most = max(most, limiter.NumRequeues(key))
+	}
+	return most
+}
+
+// WithMaxWaitRateLimiter asks another limiter but never waits longer than a
+// maximum.
+type WithMaxWaitRateLimiter[K comparable] struct {
+	RateLimiter[K]
+	longest time.Duration
+}
+
+// NewWithMaxWaitRateLimiter limits the waits of limiter to longest.
+func NewWithMaxWaitRateLimiter[K comparable](limiter RateLimiter[K], longest time.Duration) *WithMaxWaitRateLimiter[K] {
+	return &WithMaxWaitRateLimiter[K]{limiter, longest}
+}
+
+// When counts one more failure of key and returns how long key has to wait.
+func (l *WithMaxWaitRateLimiter[K]) When(key K) time.Duration {
+	return min(l.RateLimiter.When(key), l.longest)
+}
