@@ -43,7 +43,7 @@ var duringTests = []behaviour{
 		r.expect("a: Added a@3")
 		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
 	}},
-	{"AListWithoutWhatIsBeingAddedBuriesIt", func(t *testing.T, impl Implementation) {
+	{"AListWithoutWhatIsBeingAddedDeletesIt", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.add("b", 1)
@@ -80,7 +80,7 @@ var duringTests = []behaviour{
 		})
 		r.expect("a: Deleted a@1 (inferred), Added a@3")
 	}},
-	{"AListWithoutAStoreBuriesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
+	{"AListWithoutAStoreDeletesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
 		r.popWhile(impl, func() { r.replace() })
@@ -90,7 +90,7 @@ var duringTests = []behaviour{
 			r.expect() // the call waited until nothing was left that it could know of
 		}
 	}},
-	{"AListWithoutAStoreDoesNotBuryWhatIsBeingDeleted", func(t *testing.T, impl Implementation) {
+	{"AListWithoutAStoreDoesNotDeleteTwice", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
 		r.delete("a", 2)
@@ -119,7 +119,7 @@ var duringTests = []behaviour{
 		r.expect()
 		assert.Empty(t, r.consumer.Objects())
 	}},
-	{"AFailedAdditionNeedNotBeBuried", func(t *testing.T, impl Implementation) {
+	{"AFailedAdditionNeedsNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.failWhile(impl, errProcess, func() { r.replace() })
@@ -147,7 +147,7 @@ var duringTests = []behaviour{
 		r.expect("a: Deleted a@2, Added a@3")
 		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
 	}},
-	{"WhatIsPutBackIsBuriedByTheListThatCameMeanwhile", func(t *testing.T, impl Implementation) {
+	{"WhatIsPutBackIsDeletedByTheListThatCameMeanwhile", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.replace() })
