@@ -3,6 +3,7 @@ package deltafifotest
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -194,7 +195,7 @@ func (r *rig) popWhile(impl Implementation, calls func()) string {
 func (r *rig) failWhile(impl Implementation, err error, calls func()) {
 	r.t.Helper()
 	done := make(chan struct{})
-	_, got := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+	_, got := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 		r.meanwhile(impl, calls, done)
 		return err
 	})
@@ -212,6 +213,10 @@ func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
 		calls()
 	}()
 	if impl.has(r.t, FreeProducers) {
+		blocked := time.AfterFunc(time.Minute, func() {
+			panic(r.t.Name() + ": a call that queues something has waited a minute for the process function")
+		})
+		defer blocked.Stop()
 		<-done
 	}
 }

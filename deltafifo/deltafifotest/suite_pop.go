@@ -173,6 +173,31 @@ var popTests = []behaviour{
 		r.update("a", 2)
 		r.expect("b: Added b@1", "a: Added a@1, Updated a@2")
 	}},
+	{"WhatIsPutBackTwiceIsStillInOrder", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		r.add("c", 1)
+		for range 2 {
+			_, err := r.popFailing(&deltafifo.ErrRequeue{})
+			assert.Equal(t, impl.has(t, Requeue), err == nil)
+		}
+		if impl.has(t, Requeue) {
+			r.expect("c: Added c@1", "a: Added a@1", "b: Added b@1")
+		} else {
+			r.expect("c: Added c@1")
+		}
+	}},
+	{"WhatWasHandedOutDoesNotChange", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.replace()
+		returned, err := r.popFailing(&deltafifo.ErrRequeue{})
+		assert.Equal(t, impl.has(t, Requeue), err == nil)
+		r.delete("a", 2) // takes the place of a tombstone that was put back
+		r.add("a", 3)
+		assert.Equal(t, "Deleted a@1 (inferred)", DescribeAll(returned), "later calls change the deltas that Pop returned")
+		r.queue.Close()
+	}},
 	{"RequeueWithoutAReasonIsNoError", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)

@@ -81,6 +81,27 @@ var replaceTests = []behaviour{
 			Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "a", Obj: Obj("a", 1)},
 		}}, deltas)
 	}},
+	{"EachTombstoneHasItsOwnObject", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 2), Obj("c", 3))
+		r.update("b", 4) // newer than the store
+		r.replace()
+		r.expectAnyOrder("a: Deleted a@1 (inferred)", "b: Updated b@4, Deleted b@4 (inferred)", "c: Deleted c@3 (inferred)")
+	}},
+	{"ATombstoneHasTheStateOfAWaitingList", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.replace(Obj("a", 2))
+		r.replace(Obj("a", 3))
+		r.replace()
+		r.expect("a: Replaced a@2, Replaced a@3, Deleted a@3 (inferred)")
+	}},
+	{"TheNextListBringsBackWhatAListBroughtAndLost", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1))
+		r.replace()
+		r.replace(Obj("a", 2))
+		r.expect("a: Replaced a@1, Deleted a@1 (inferred), Replaced a@2")
+		assert.Equal(t, []string{"add a@1", "delete a@1", "add a@2"}, r.consumer.Journal())
+	}},
 	{"AWatchedDeletionIsNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)

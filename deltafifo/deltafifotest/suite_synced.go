@@ -80,6 +80,48 @@ var syncedTests = []behaviour{
 		r.replace(Obj("a", 1))
 		assert.True(t, r.queue.HasSynced())
 	}},
+	{"WithDuplicatesOnTheFirstListAfterEachOfItsKeys", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("a", 2), Obj("b", 1))
+		turns := 2
+		if !impl.has(t, Accumulation) {
+			turns = 3
+		}
+		for range turns {
+			assert.False(t, r.queue.HasSynced(), "HasSynced before everything on the first list was processed")
+			r.pop()
+		}
+		assert.True(t, r.queue.HasSynced(), "HasSynced counts an object that is listed twice as two keys")
+	}},
+	{"AnInitialItemThatFailsHasBeenProcessed", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		_, err := r.popFailing(errProcess)
+		assert.ErrorIs(t, err, errProcess)
+		assert.False(t, r.queue.HasSynced())
+		r.pop()
+		assert.True(t, r.queue.HasSynced(), "an initial item that failed keeps the queue unsynced for ever")
+	}},
+	{"WhatTheNextListLacksIsStillInitial", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		r.replace(Obj("b", 2), Obj("c", 2))
+		r.pop()
+		assert.False(t, r.queue.HasSynced(), "b of the first list has not been processed")
+		r.pop()
+		assert.True(t, r.queue.HasSynced(), "what the second list brought is not waited for")
+	}},
+	{"AnAddBeforeTheFirstListMeansNoInitialList", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		assert.True(t, r.queue.HasSynced(), "HasSynced must not turn false again")
+		_, err := r.take(func(_ string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+			assert.False(t, isInInitialList, "the list was not the first thing that came in")
+			return nil
+		})
+		assert.NoError(t, err)
+	}},
 	{"ADeltaOfTheFirstListSaysSo", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
