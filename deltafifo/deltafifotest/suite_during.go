@@ -11,7 +11,7 @@ import (
 	"orrery/deltafifo"
 )
 
-// duringTests are about what happens to a key while a consumer has it in hand: it waits no longer
+// duringTests are about what happens to a key while a consumer has it in flight: it waits no longer
 // and the store does not show it yet. An implementation that locks everybody out meanwhile does
 // it all afterwards; what comes of it has to be the same.
 var duringTests = []behaviour{
@@ -180,7 +180,7 @@ var duringTests = []behaviour{
 	}},
 }
 
-// popWhile is pop, with calls that somebody else makes while the consumer has the deltas in hand.
+// popWhile is pop, with calls of another goroutine during the process function.
 // They are over when it returns; an implementation without FreeProducers holds them up until the
 // consumer is done.
 func (r *rig) popWhile(impl Implementation, calls func()) string {

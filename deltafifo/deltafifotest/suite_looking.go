@@ -119,11 +119,33 @@ var lookingTests = []behaviour{
 		r.pop()
 		log = []string{}
 
+		r.update("b", 2)
+		log = []string{}
+		require.NoError(t, queue.Replace([]*Object{Obj("z", 2)}, "9")) // b waits and is known: one tombstone
+		if impl.has(t, Accumulation) {
+			if impl.has(t, Looking) {
+				assert.Equal(t, "replaced at 9: 1 items, 1 tombstones, depth 2", log[len(log)-1])
+				assert.Len(t, log, 3, "a key that waits and is known has one tombstone")
+			}
+			r.pop()
+			r.pop()
+		} else {
+			r.pop()
+			assert.Contains(t, log, "replaced at 9: 1 items, 1 tombstones, depth 2", "when the list has its turn")
+			r.pop()
+			r.pop()
+		}
+		log = []string{}
+
 		r.resync()
-		expect("queued b: Sync b@2, depth 1", "resynced 1, skipped 0, depth 1")
+		expect("queued z: Sync z@2, depth 1", "resynced 1, skipped 0, depth 1")
 		r.resync()
 		if impl.has(t, Accumulation) {
 			expect("resynced 0, skipped 1, depth 1")
+			r.add("unknown", 1)
+			r.resync()
+			expect("queued unknown: Added unknown@1, depth 2", "resynced 0, skipped 1, depth 2")
+			r.pop()
 		} else {
 			expect()
 		}
