@@ -133,6 +133,23 @@ func TestInitialPopulationWithAListThatWaits(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
+// What waits when the first list comes is part of the initial population.
+func TestInitialPopulationWithASyncThatWaits(t *testing.T) {
+	queue, store := newQueue(obj("known", 1))
+	require.NoError(t, queue.Resync())
+	require.NoError(t, queue.Replace([]*object{obj("known", 2)}, "2"))
+	for _, want := range []string{"Sync known@1", "Replaced known@2"} {
+		assert.False(t, queue.HasSynced(), "HasSynced before %s was processed", want)
+		_, err := queue.Pop(func(key string, d deltas, initial bool) error {
+			assert.True(t, initial)
+			assert.Equal(t, want, deltafifotest.DescribeAll(d))
+			return store.Process(key, d, initial)
+		})
+		require.NoError(t, err)
+	}
+	assert.True(t, queue.HasSynced())
+}
+
 // An error costs its delta, and an ErrRequeue is an error like any other.
 func TestNothingIsPutBack(t *testing.T) {
 	queue, store := newQueue()
