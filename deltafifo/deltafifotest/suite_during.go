@@ -128,9 +128,9 @@ var duringTests = []behaviour{
 	}},
 	{"AFailedDeletionIsInferredAgain", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
-		r.delete("a", 1)
+		r.delete("a", 2)
 		r.failWhile(impl, errProcess, func() { r.replace() })
-		r.expect("a: Deleted a@1 (inferred)")
+		r.expect("a: Deleted a@1 (inferred)") // with the state that the store still has
 		assert.Empty(t, r.consumer.Objects())
 	}},
 	{"WhatIsPutBackGoesBeforeWhatCameIn", func(t *testing.T, impl Implementation) {
@@ -213,8 +213,8 @@ func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
 		calls()
 	}()
 	if impl.has(r.t, FreeProducers) {
-		blocked := time.AfterFunc(time.Minute, func() {
-			panic(r.t.Name() + ": a call that queues something has waited a minute for the process function")
+		blocked := time.AfterFunc(longest, func() {
+			panic(r.t.Name() + ": a call that queues something waits for the process function")
 		})
 		defer blocked.Stop()
 		<-done

@@ -73,7 +73,7 @@ var replaceTests = []behaviour{
 		r := newRig(t, impl, Obj("a", 1))
 		r.replace()
 		r.replace()
-		deltas, err := r.queue.Pop(r.consumer.Process)
+		deltas, err := r.take(r.consumer.Process)
 		require.NoError(t, err)
 		assert.Equal(t, deltafifo.Deltas[*Object]{{
 			Type:      deltafifo.Deleted,
@@ -105,7 +105,7 @@ var replaceTests = []behaviour{
 	{"AWatchedDeletionIsNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
-		deltas, err := r.queue.Pop(r.consumer.Process)
+		deltas, err := r.take(r.consumer.Process)
 		require.NoError(t, err)
 		assert.Equal(t, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 2)}}, deltas)
 	}},
@@ -119,7 +119,8 @@ var replaceTests = []behaviour{
 	{"ATombstoneWithoutAStateIfTheStoreCannotFindIt", func(t *testing.T, impl Implementation) {
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Replace(nil, "1"))
-		deltas, err := queue.Pop(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
+		r := &rig{t: t, impl: impl, queue: queue, consumer: NewConsumer()}
+		deltas, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
 			assert.Equal(t, "ghost", key)
 			return nil
 		})

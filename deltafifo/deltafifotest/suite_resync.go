@@ -74,7 +74,8 @@ var resyncTests = []behaviour{
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Resync())
 		queue.Close()
-		_, err := queue.Pop(NewConsumer().Process)
+		r := &rig{t: t, impl: impl, queue: queue, consumer: NewConsumer()}
+		_, err := r.take(r.consumer.Process)
 		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
 	}},
 	{"WakesAPop", func(t *testing.T, impl Implementation) {

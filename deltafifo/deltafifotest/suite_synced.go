@@ -128,7 +128,7 @@ var syncedTests = []behaviour{
 		r.add("c", 1)
 		initial := map[string]bool{}
 		for range 3 {
-			_, err := r.queue.Pop(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+			_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
 				initial[key] = isInInitialList
 				return nil
 			})
@@ -139,7 +139,7 @@ var syncedTests = []behaviour{
 	{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
-		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			// Through the channel: an implementation may hold its lock here.
 			if impl.has(t, SyncedAfterProcessing) {
 				assertOpen(t, r.queue.Synced())
@@ -160,7 +160,7 @@ var syncedTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
 		fails := func(string, deltafifo.Deltas[*Object], bool) error { return &deltafifo.ErrRequeue{} }
-		_, err := r.queue.Pop(fails)
+		_, err := r.take(fails)
 		if !impl.has(t, Requeue) {
 			assert.Error(t, err, "an error like any other")
 			assert.Equal(t, "b: Replaced b@1", r.pop())
