@@ -148,6 +148,15 @@ func (s SyncFlag) HasSynced() bool {
 // Synced returns a channel that is closed when HasSynced becomes true.
 func (s SyncFlag) Synced() <-chan struct{} { return s.synced }
 
+// chanLock is a mutex. In a testing/synctest bubble a goroutine that waits for it counts as blocked,
+// unlike one that waits for a sync.Mutex: a process function may hold it for an hour of the bubble's time.
+type chanLock chan struct{}
+
+func newLock() chanLock { return make(chanLock, 1) }
+
+func (l chanLock) Lock()   { l <- struct{}{} }
+func (l chanLock) Unlock() { <-l }
+
 // Trace is a set of hooks in the manner of net/http/httptrace. Each field may be nil.
 //
 // The queue calls hooks with its lock held, so the order of calls is the order of events. A hook

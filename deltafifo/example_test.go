@@ -89,7 +89,7 @@ func Example() {
 }
 
 // A consumer that cannot deal with an object now asks for it to be put back. It goes to the end of
-// the line, so the others do not wait for it.
+// the queue, so the others do not wait for it.
 func ExampleErrRequeue() {
 	queue := deltafifo.New(deltafifo.Config[*planet]{
 		KeyFunc: func(p *planet) (string, error) { return p.Name, nil },

@@ -15,8 +15,8 @@ type DeltaFIFO[T any] struct {
 	config       Config[T] // its Trace has every hook
 	knownObjects KeyListerGetter[T]
 
-	lock sync.Mutex // guards everything below
-	cond sync.Cond  // broadcast when the queue has grown, and by Close
+	lock chanLock  // a mutex that guards everything below
+	cond sync.Cond // broadcast when the queue has grown, and by Close
 	// items holds the deltas of each key, queue the keys in order of their first delta: same keys, each once.
 	items     map[string]Deltas[T]
 	queue     []string
@@ -30,9 +30,9 @@ type DeltaFIFO[T any] struct {
 // New returns an empty queue. It panics if cfg has no KeyFunc.
 func New[T any](cfg Config[T]) *DeltaFIFO[T] {
 	cfg = cfg.Complete()
-	f := &DeltaFIFO[T]{config: cfg, knownObjects: cfg.KnownObjects, items: map[string]Deltas[T]{}}
+	f := &DeltaFIFO[T]{config: cfg, knownObjects: cfg.KnownObjects, lock: newLock(), items: map[string]Deltas[T]{}}
 	f.SyncFlag, f.setSynced = NewSyncFlag()
-	f.cond.L = &f.lock
+	f.cond.L = f.lock
 	return f
 }
 

@@ -4,28 +4,27 @@
 // # Concept
 //
 // [Run] takes an [Implementation] and asserts, one behaviour per subtest, what a DeltaFIFO does:
-// order, accumulation, deduplication, tombstones, resync, the initial population, closing. It
-// sees nothing but the methods of [Queue]. Three implementations go through it:
+// order, accumulation, deduplication, tombstones, resync, the initial population, blocked Pops, closing,
+// hooks. It sees nothing but the methods of [Queue]. Four implementations go through it:
 //
-//   - this project's deltafifo.DeltaFIFO;
-//   - [Naive], one lock and no cleverness, kept here to be read and measured against;
+//   - deltafifo.DeltaFIFO, the textbook form;
+//   - fast.DeltaFIFO, by Pop and by PopBatch;
+//   - inorder.RealFIFO;
 //   - client-go's cache.DeltaFIFO through an adapter in the upstream module, which proves that the
-//     contract is the original's and not our idea of it.
+//     contract is the original's.
 //
-// Your own is a fourth: write a function that returns it and call Run.
+// To test your own, write a function that returns it and call Run.
 //
 // # Capabilities
 //
-// Where this project differs from the original on purpose there is a [Capability]. An
-// implementation lists those that it lacks, each with the reason. The test then asserts what
-// happens without it, so the same test documents the difference and fails when it is no longer
-// true; nothing is skipped.
+// Where forms differ on purpose there is a [Capability]. An implementation lists those that it lacks,
+// each with the reason. The test then asserts what happens without it, so the same test documents the
+// difference and fails when it is no longer true.
 //
 // # Tools
 //
-// [Consumer] is the other side of a DeltaFIFO, small enough to read at a glance: a store in which
-// the deltas end up, with a journal of what handlers would have been told. [Object] is what the
-// tests put in.
+// [Consumer] is the other side of a queue: a store to which the deltas are applied, with a journal of
+// what handlers would have been told. [Object] is what the tests put in. [NewTrace] logs all hooks.
 //
 // Next: package indexer.
 package deltafifotest

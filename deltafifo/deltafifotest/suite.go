@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,8 @@ func Run(t *testing.T, impl Implementation) {
 		{"Pop", popTests},
 		{"During", duringTests},
 		{"Errors", errorTests},
+		{"Blocked", blockedTests},
+		{"Looking", lookingTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, b := range group.tests {
@@ -97,24 +100,45 @@ func (r *rig) resync() {
 	assert.NoError(r.t, r.queue.Resync())
 }
 
+// longest is how long a call that must not block may take on the busiest machine.
+const longest = 30 * time.Second
+
+// take is Pop. It panics with the name of the test if Pop blocks for ever, and asserts what holds for
+// all deltas that are handed out.
+func (r *rig) take(process func(key string, d deltafifo.Deltas[*Object], isInInitialList bool) error) (deltafifo.Deltas[*Object], error) {
+	blocked := time.AfterFunc(longest, func() {
+		panic(r.t.Name() + ": Pop blocks and hands out nothing")
+	})
+	defer blocked.Stop()
+	return r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+		blocked.Stop()
+		assert.NotEmpty(r.t, d, "Pop handed out the key %q without deltas", key)
+		for _, delta := range d {
+			switch {
+			case delta.Tombstone != nil:
+				assert.Equal(r.t, deltafifo.Deleted, delta.Type, "a tombstone is a deletion")
+				assert.Equal(r.t, key, delta.Tombstone.Key, "the tombstone has the key of another object")
+				assert.Same(r.t, delta.Object, delta.Tombstone.Obj, "the tombstone of %q has another object than its delta", key)
+			case delta.Object.Name != key:
+				assert.Fail(r.t, "an object was handed out under the key of another one", "%s under %q", delta.Object, key)
+			}
+		}
+		return process(key, d, initial)
+	})
+}
+
 // pop hands one key to the consumer and returns what it got, as text: "a: Added a@1".
 func (r *rig) pop() string {
 	r.t.Helper()
-	text := ""
-	_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
-		text = key + ": " + DescribeAll(d)
-		return r.consumer.Process(key, d, initial)
-	})
-	require.NoError(r.t, err)
-	return text
+	return r.popDuring(func() {})
 }
 
-// popDuring is pop, with something that happens while the consumer has the deltas in hand and
-// the store does not show them yet.
+// popDuring is pop, with something that happens while the deltas are being processed and the store
+// does not show them yet.
 func (r *rig) popDuring(during func()) string {
 	r.t.Helper()
 	text := ""
-	_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+	_, err := r.take(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
 		text = key + ": " + DescribeAll(d)
 		during()
 		return r.consumer.Process(key, d, initial)
@@ -123,13 +147,18 @@ func (r *rig) popDuring(during func()) string {
 	return text
 }
 
+// popFailing is Pop with a process function that leaves the store alone and returns err.
+func (r *rig) popFailing(err error) (deltafifo.Deltas[*Object], error) {
+	return r.take(func(string, deltafifo.Deltas[*Object], bool) error { return err })
+}
+
 // drain closes the queue and returns everything that it still hands out.
 func (r *rig) drain() []string {
 	r.t.Helper()
 	r.queue.Close()
 	texts := []string{}
 	for {
-		_, err := r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
+		_, err := r.take(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
 			texts = append(texts, key+": "+DescribeAll(d))
 			return r.consumer.Process(key, d, initial)
 		})

@@ -21,7 +21,7 @@ var popTests = []behaviour{
 		r.add("a", 1)
 		r.update("a", 2)
 		var got deltafifo.Deltas[*Object]
-		deltas, err := r.queue.Pop(func(_ string, d deltafifo.Deltas[*Object], _ bool) error {
+		deltas, err := r.take(func(_ string, d deltafifo.Deltas[*Object], _ bool) error {
 			got = d
 			return errProcess
 		})
@@ -128,7 +128,7 @@ var popTests = []behaviour{
 		r.queue.Close()
 		r.queue.Close()
 		r.expect("a: Added a@1", "b: Added b@1")
-		_, err := r.queue.Pop(r.consumer.Process)
+		_, err := r.take(r.consumer.Process)
 		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed, "and stays closed")
 	}},
 	{"NothingComesInAfterClose", func(t *testing.T, impl Implementation) {
@@ -151,7 +151,7 @@ var popTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
 		assert.PanicsWithValue(t, "boom", func() {
-			_, _ = r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
+			_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
 		})
 		assert.Equal(t, "b: Replaced b@1", r.pop())
 		assert.True(t, r.queue.HasSynced())
@@ -162,7 +162,7 @@ var popTests = []behaviour{
 		r := newRig(t, impl)
 		r.add("a", 1)
 		r.add("b", 1)
-		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
 		assert.ErrorIs(t, err, errProcess)
@@ -173,10 +173,38 @@ var popTests = []behaviour{
 		r.update("a", 2)
 		r.expect("b: Added b@1", "a: Added a@1, Updated a@2")
 	}},
+	{"WhatIsPutBackTwiceIsStillInOrder", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.add("b", 1)
+		r.add("c", 1)
+		for range 2 {
+			_, err := r.popFailing(&deltafifo.ErrRequeue{})
+			assert.Equal(t, impl.has(t, Requeue), err == nil)
+		}
+		if impl.has(t, Requeue) {
+			r.expect("c: Added c@1", "a: Added a@1", "b: Added b@1")
+		} else {
+			r.expect("c: Added c@1")
+		}
+	}},
+	{"WhatWasHandedOutDoesNotChange", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.update("a", 2)
+		r.replace()
+		returned, err := r.popFailing(&deltafifo.ErrRequeue{})
+		assert.Equal(t, impl.has(t, Requeue), err == nil)
+		before := DescribeAll(returned)
+		r.delete("a", 3) // takes the place of a tombstone that was put back
+		r.add("a", 4)
+		assert.Equal(t, before, DescribeAll(returned), "later calls change the deltas that Pop returned")
+		r.queue.Close()
+	}},
 	{"RequeueWithoutAReasonIsNoError", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
-		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{}
 		})
 		if !impl.has(t, Requeue) {
@@ -190,7 +218,7 @@ var popTests = []behaviour{
 	{"RequeueIsRecognisedInsideAnotherError", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("a", 1)
-		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return errors.Join(errors.New("context"), &deltafifo.ErrRequeue{Err: errProcess})
 		})
 		assert.ErrorIs(t, err, errProcess)
@@ -204,7 +232,7 @@ var popTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
 		r.queue.Close()
-		deltas, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		deltas, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
 		_, ok := errors.AsType[*deltafifo.ErrRequeue](err)

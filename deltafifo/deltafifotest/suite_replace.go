@@ -31,7 +31,7 @@ var replaceTests = []behaviour{
 			[]string{"a: Added a@1, Replaced a@5", "b: Added b@1, Replaced b@5", "c: Replaced c@5"},
 			[]string{"a: Added a@1", "b: Added b@1", "c: Replaced c@5", "b: Replaced b@5", "a: Replaced a@5"})
 	}},
-	{"KnownButNotListedIsBuried", func(t *testing.T, impl Implementation) {
+	{"KnownButNotListedGetsATombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("stays", 1), Obj("gone", 7))
 		r.replace(Obj("stays", 2), Obj("new", 1))
 		r.expectArrival(
@@ -39,13 +39,13 @@ var replaceTests = []behaviour{
 			[]string{"gone: Deleted gone@7 (inferred)", "stays: Replaced stays@2", "new: Replaced new@1"})
 		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects())
 	}},
-	{"AnEmptyListBuriesAll", func(t *testing.T, impl Implementation) {
+	{"AnEmptyListDeletesAll", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1), Obj("b", 2))
 		r.replace()
 		r.expectAnyOrder("a: Deleted a@1 (inferred)", "b: Deleted b@2 (inferred)")
 		assert.Empty(t, r.consumer.Objects())
 	}},
-	{"WaitingButNotListedIsBuriedInItsPlace", func(t *testing.T, impl Implementation) {
+	{"WaitingButNotListedGetsATombstoneInItsPlace", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.add("gone", 1)
 		r.update("gone", 2)
@@ -53,7 +53,7 @@ var replaceTests = []behaviour{
 		r.replace(Obj("stays", 2))
 		r.expect("gone: Added gone@1, Updated gone@2, Deleted gone@2 (inferred)", "stays: Added stays@1, Replaced stays@2")
 	}},
-	{"WithoutAStoreWhatWaitsIsBuried", func(t *testing.T, impl Implementation) {
+	{"WithoutAStoreWhatWaitsGetsATombstone", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
 		r.replace(Obj("b", 1))
@@ -73,7 +73,7 @@ var replaceTests = []behaviour{
 		r := newRig(t, impl, Obj("a", 1))
 		r.replace()
 		r.replace()
-		deltas, err := r.queue.Pop(r.consumer.Process)
+		deltas, err := r.take(r.consumer.Process)
 		require.NoError(t, err)
 		assert.Equal(t, deltafifo.Deltas[*Object]{{
 			Type:      deltafifo.Deleted,
@@ -81,24 +81,46 @@ var replaceTests = []behaviour{
 			Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "a", Obj: Obj("a", 1)},
 		}}, deltas)
 	}},
+	{"EachTombstoneHasItsOwnObject", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 2), Obj("c", 3))
+		r.update("b", 4) // newer than the store
+		r.replace()
+		r.expectAnyOrder("a: Deleted a@1 (inferred)", "b: Updated b@4, Deleted b@4 (inferred)", "c: Deleted c@3 (inferred)")
+	}},
+	{"ATombstoneHasTheStateOfAWaitingList", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.replace(Obj("a", 2))
+		r.replace(Obj("a", 3))
+		r.replace()
+		r.expect("a: Replaced a@2, Replaced a@3, Deleted a@3 (inferred)")
+	}},
+	{"TheNextListBringsBackWhatAListBroughtAndLost", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1))
+		r.replace()
+		r.replace(Obj("a", 2))
+		r.expect("a: Replaced a@1, Deleted a@1 (inferred), Replaced a@2")
+		assert.Equal(t, []string{"add a@1", "delete a@1", "add a@2"}, r.consumer.Journal())
+	}},
 	{"AWatchedDeletionIsNoTombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.delete("a", 2)
-		deltas, err := r.queue.Pop(r.consumer.Process)
+		deltas, err := r.take(r.consumer.Process)
 		require.NoError(t, err)
 		assert.Equal(t, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 2)}}, deltas)
 	}},
-	{"BackOnTheListAfterBeingBuried", func(t *testing.T, impl Implementation) {
+	{"BackOnTheListAfterATombstone", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.replace()
 		r.replace(Obj("a", 2))
 		r.expect("a: Deleted a@1 (inferred), Replaced a@2")
 		assert.Equal(t, []string{"delete a@1", "add a@2"}, r.consumer.Journal())
 	}},
-	{"BuriedWithoutAStateIfTheStoreCannotFindIt", func(t *testing.T, impl Implementation) {
+	{"ATombstoneWithoutAStateIfTheStoreCannotFindIt", func(t *testing.T, impl Implementation) {
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Replace(nil, "1"))
-		deltas, err := queue.Pop(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
+		r := &rig{t: t, impl: impl, queue: queue, consumer: NewConsumer()}
+		deltas, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
 			assert.Equal(t, "ghost", key)
 			return nil
 		})

@@ -29,6 +29,24 @@ var resyncTests = []behaviour{
 		}
 		assert.Equal(t, []string{"a@2", "c@1"}, r.consumer.Objects())
 	}},
+	{"SkipsWhatAListBrought", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("gone", 1))
+		r.replace(Obj("a", 2), Obj("new", 2))
+		r.resync()
+		if impl.has(t, Accumulation) {
+			r.expect("a: Replaced a@2", "new: Replaced new@2", "gone: Deleted gone@1 (inferred)")
+		} else {
+			r.expect("a: Replaced a@2, Sync a@2", "new: Replaced new@2, Sync new@2", "gone: Deleted gone@1 (inferred)")
+		}
+		assert.Equal(t, []string{"a@2", "new@2"}, r.consumer.Objects(), "a Sync with the old state came after the list")
+	}},
+	{"ADeletionAfterASyncIsTold", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 1))
+		r.resync()
+		r.delete("a", 2)
+		r.replace(Obj("a", 3))
+		r.expectAnyOrder("a: Sync a@1, Deleted a@2, Replaced a@3", "b: Sync b@1, Deleted b@1 (inferred)")
+	}},
 	{"TwiceTellsOnce", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.resync()
@@ -56,7 +74,8 @@ var resyncTests = []behaviour{
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Resync())
 		queue.Close()
-		_, err := queue.Pop(NewConsumer().Process)
+		r := &rig{t: t, impl: impl, queue: queue, consumer: NewConsumer()}
+		_, err := r.take(r.consumer.Process)
 		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed)
 	}},
 	{"WakesAPop", func(t *testing.T, impl Implementation) {

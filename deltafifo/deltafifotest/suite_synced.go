@@ -80,13 +80,55 @@ var syncedTests = []behaviour{
 		r.replace(Obj("a", 1))
 		assert.True(t, r.queue.HasSynced())
 	}},
+	{"WithDuplicatesOnTheFirstListAfterEachOfItsKeys", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("a", 2), Obj("b", 1))
+		turns := 2
+		if !impl.has(t, Accumulation) {
+			turns = 3
+		}
+		for range turns {
+			assert.False(t, r.queue.HasSynced(), "HasSynced before everything on the first list was processed")
+			r.pop()
+		}
+		assert.True(t, r.queue.HasSynced(), "HasSynced counts an object that is listed twice as two keys")
+	}},
+	{"AnInitialItemThatFailsHasBeenProcessed", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		_, err := r.popFailing(errProcess)
+		assert.ErrorIs(t, err, errProcess)
+		assert.False(t, r.queue.HasSynced())
+		r.pop()
+		assert.True(t, r.queue.HasSynced(), "an initial item that failed keeps the queue unsynced for ever")
+	}},
+	{"WhatTheNextListLacksIsStillInitial", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		r.replace(Obj("b", 2), Obj("c", 2))
+		r.pop()
+		assert.False(t, r.queue.HasSynced(), "b of the first list has not been processed")
+		r.pop()
+		assert.True(t, r.queue.HasSynced(), "what the second list brought is not waited for")
+	}},
+	{"AnAddBeforeTheFirstListMeansNoInitialList", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		r.replace(Obj("a", 1), Obj("b", 1))
+		assert.True(t, r.queue.HasSynced(), "HasSynced must not turn false again")
+		_, err := r.take(func(_ string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+			assert.False(t, isInInitialList, "the list was not the first thing that came in")
+			return nil
+		})
+		assert.NoError(t, err)
+	}},
 	{"ADeltaOfTheFirstListSaysSo", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
 		r.add("c", 1)
 		initial := map[string]bool{}
 		for range 3 {
-			_, err := r.queue.Pop(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+			_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
 				initial[key] = isInInitialList
 				return nil
 			})
@@ -97,7 +139,7 @@ var syncedTests = []behaviour{
 	{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
-		_, err := r.queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error {
+		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			// Through the channel: an implementation may hold its lock here.
 			if impl.has(t, SyncedAfterProcessing) {
 				assertOpen(t, r.queue.Synced())
@@ -118,7 +160,7 @@ var syncedTests = []behaviour{
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1), Obj("b", 1))
 		fails := func(string, deltafifo.Deltas[*Object], bool) error { return &deltafifo.ErrRequeue{} }
-		_, err := r.queue.Pop(fails)
+		_, err := r.take(fails)
 		if !impl.has(t, Requeue) {
 			assert.Error(t, err, "an error like any other")
 			assert.Equal(t, "b: Replaced b@1", r.pop())

@@ -101,8 +101,8 @@ func BenchmarkAddWhilePopping(b *testing.B) {
 	}
 }
 
-// A relist of 100,000 known objects. "longest-add-ms" is the longest that an Add of somebody
-// else took meanwhile, which is how long the lock was held (and how busy the machine is).
+// A relist of 100,000 known objects. "longest-add-ms" is the longest that a concurrent
+// Add took, which is how long the lock was held (and how busy the machine is).
 func BenchmarkReplaceKnown(b *testing.B) {
 	all := pods(100_000)
 	known := knownPods{}
@@ -117,7 +117,7 @@ func BenchmarkReplaceKnown(b *testing.B) {
 		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(stopped)
-			p := &pod{key: "somebody-else"}
+			p := &pod{key: "other"}
 			for {
 				select {
 				case <-stop:

@@ -1,6 +1,12 @@
 package fast
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"orrery/deltafifo"
+)
 
 // Check returns an error if an invariant of the queue does not hold.
 func (f *DeltaFIFO[T]) Check() error {
@@ -25,4 +31,70 @@ func (f *DeltaFIFO[T]) Prefer(key string) {
 	at := slices.IndexFunc(q.order, func(r *record[T]) bool { return r != nil && r.key == key && len(r.deltas) > 0 })
 	r := q.order[at]
 	q.order = slices.Insert(slices.Delete(q.order, at, at+1), q.head, r)
+}
+
+func (f *DeltaFIFO[T]) checkLocked() error {
+	if err := f.waiting.check(); err != nil {
+		return err
+	}
+	if f.inFlight != nil && !f.tentative {
+		if r := f.waiting.get(f.inFlight.key); r != nil && r.deltas[0].Type == deltafifo.Deleted {
+			return fmt.Errorf("a deletion of %q was queued while it is in flight, and is not tentative", r.key)
+		}
+	}
+	initial := 0
+	for r := range f.waiting.all() {
+		if r.initial {
+			initial++
+		}
+	}
+	if f.inFlight != nil && f.inFlight.initial {
+		initial++
+	}
+	if initial != f.initialLeft && !(f.closed && initial < f.initialLeft) {
+		return fmt.Errorf("%d keys of the initial population are left, the count says %d", initial, f.initialLeft)
+	}
+	if synced := f.populated && f.initialLeft == 0; synced != f.HasSynced() {
+		return fmt.Errorf("HasSynced is %t and should be %t", f.HasSynced(), synced)
+	}
+	return nil
+}
+
+// check returns an error if the invariant does not hold.
+func (q *queue[T]) check() error {
+	seen := make(map[string]bool, q.len())
+	for r := range q.all() {
+		if seen[r.key] {
+			return fmt.Errorf("key %q is in the queue twice", r.key)
+		}
+		if q.get(r.key) != r {
+			return fmt.Errorf("key %q is in the queue, but the table has another record for it", r.key)
+		}
+		seen[r.key] = true
+	}
+	if len(seen) != q.len() {
+		return fmt.Errorf("the queue has %d keys, its table has %d", len(seen), q.len())
+	}
+	if q.len() == 0 && q.head != len(q.order) {
+		return errors.New("an empty queue still has places")
+	}
+	return q.byKey.check()
+}
+
+// check returns an error if an invariant does not hold.
+func (t *table[T]) check() error {
+	count := 0
+	for _, s := range t.slots {
+		if s.record == nil {
+			continue
+		}
+		count++
+		if t.get(s.record.key) != s.record {
+			return fmt.Errorf("the record of %q is not found by its key", s.record.key)
+		}
+	}
+	if count != t.count || count > len(t.slots)/4*3 {
+		return fmt.Errorf("the table has %d records in %d slots, the count says %d", count, len(t.slots), t.count)
+	}
+	return nil
 }

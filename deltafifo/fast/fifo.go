@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"fmt"
 	"sync"
 
 	"orrery/deltafifo"
@@ -193,32 +192,4 @@ func (f *DeltaFIFO[T]) Snapshot() deltafifo.Snapshot {
 		s.InFlight = &k
 	}
 	return s
-}
-
-// checkLocked returns an error if one of the invariants does not hold. Tests call it.
-func (f *DeltaFIFO[T]) checkLocked() error {
-	if err := f.waiting.check(); err != nil {
-		return err
-	}
-	if f.inFlight != nil && !f.tentative {
-		if r := f.waiting.get(f.inFlight.key); r != nil && r.deltas[0].Type == deltafifo.Deleted {
-			return fmt.Errorf("a deletion of %q was queued while it is in flight, and is not tentative", r.key)
-		}
-	}
-	initial := 0
-	for r := range f.waiting.all() {
-		if r.initial {
-			initial++
-		}
-	}
-	if f.inFlight != nil && f.inFlight.initial {
-		initial++
-	}
-	if initial != f.initialLeft && !(f.closed && initial < f.initialLeft) {
-		return fmt.Errorf("%d keys of the initial population are left, the count says %d", initial, f.initialLeft)
-	}
-	if synced := f.populated && f.initialLeft == 0; synced != f.HasSynced() {
-		return fmt.Errorf("HasSynced is %t and should be %t", f.HasSynced(), synced)
-	}
-	return nil
 }

@@ -114,9 +114,9 @@ func TestProcessMayEndItsGoroutine(t *testing.T) {
 	assert.Equal(t, []string{"b: Added b@1"}, waiting(t, queue))
 }
 
-// A Sync can be in hand when the first list comes. The key counts as initial if the list or its
-// tombstone puts it into the line, and no longer if the tombstone turns out to be no news.
-func TestFirstListWhileASyncIsInHand(t *testing.T) {
+// A Sync can be in flight when the first list comes. The key counts as initial if the list or its
+// tombstone queues it, and no longer if the tombstone is cancelled.
+func TestFirstListWhileASyncIsInFlight(t *testing.T) {
 	queue, store := newQueue(obj("a", 1))
 	require.NoError(t, queue.Resync())
 	_, err := queue.Pop(func(string, deltas, bool) error {
@@ -131,7 +131,7 @@ func TestFirstListWhileASyncIsInHand(t *testing.T) {
 }
 
 // Put back in the same situation, it stays initial because of the list and not because of the Sync.
-func TestFirstListWhileASyncIsInHandThatIsPutBack(t *testing.T) {
+func TestFirstListWhileASyncIsInFlightThatIsPutBack(t *testing.T) {
 	queue, _ := newQueue(obj("a", 1))
 	require.NoError(t, queue.Resync())
 	_, err := queue.Pop(func(string, deltas, bool) error {
@@ -144,8 +144,8 @@ func TestFirstListWhileASyncIsInHandThatIsPutBack(t *testing.T) {
 	assert.True(t, queue.HasSynced())
 }
 
-// ErrFIFOClosed means that all is done, also what another Pop has in hand; and then everybody
-// learns it.
+// ErrFIFOClosed means that everything has been processed, also the deltas of another Pop. Then every
+// blocked Pop returns it.
 func TestClosedWhileAnotherPopIsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue, store := newQueue()

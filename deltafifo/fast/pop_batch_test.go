@@ -132,3 +132,35 @@ func TestPopBatchAndAnotherConsumer(t *testing.T) {
 		assert.False(t, open)
 	})
 }
+
+// A batch that ends early leaves keys behind. Nothing else is going to wake a Pop that waits for them.
+func TestPopBatchThatFailsWakesAnotherConsumer(t *testing.T) {
+	for name, process := range map[string]func(string, deltafifo.Deltas[*object], bool) error{
+		"fails":    func(string, deltafifo.Deltas[*object], bool) error { return errors.New("broken") },
+		"panics":   func(string, deltafifo.Deltas[*object], bool) error { panic("broken") },
+		"requeues": func(string, deltafifo.Deltas[*object], bool) error { return &deltafifo.ErrRequeue{} },
+	} {
+		for _, limit := range []int{1, 100} {
+			synctest.Test(t, func(t *testing.T) {
+				f := batchQueue(t, "a", "b")
+				popped := ""
+				func() {
+					defer func() { _ = recover() }()
+					_, _ = f.PopBatch(limit, func(key string, d deltafifo.Deltas[*object], initial bool) error {
+						go func() {
+							_, _ = f.Pop(func(key string, _ deltafifo.Deltas[*object], _ bool) error {
+								popped = key
+								return nil
+							})
+						}()
+						synctest.Wait() // until it is blocked
+						return process(key, d, initial)
+					})
+				}()
+				synctest.Wait()
+				assert.Equal(t, "b", popped, "a batch of %d whose first key %s leaves the second one to a blocked Pop", limit, name)
+				f.Close()
+			})
+		}
+	}
+}

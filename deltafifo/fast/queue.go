@@ -1,8 +1,6 @@
 package fast
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -186,25 +184,4 @@ func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
 		return
 	}
 	q.order = append(q.order, other.order[other.head:]...)
-}
-
-// check returns an error if the invariant does not hold.
-func (q *queue[T]) check() error {
-	seen := make(map[string]bool, q.len())
-	for r := range q.all() {
-		if seen[r.key] {
-			return fmt.Errorf("key %q is in the queue twice", r.key)
-		}
-		if q.get(r.key) != r {
-			return fmt.Errorf("key %q is in the queue, but the table has another record for it", r.key)
-		}
-		seen[r.key] = true
-	}
-	if len(seen) != q.len() {
-		return fmt.Errorf("the queue has %d keys, its table has %d", len(seen), q.len())
-	}
-	if q.len() == 0 && q.head != len(q.order) {
-		return errors.New("an empty queue still has places")
-	}
-	return q.byKey.check()
 }

@@ -50,8 +50,8 @@ func TestAbsorbKeepsPlacesWhicheverIsLonger(t *testing.T) {
 	}
 }
 
-// After a list of 100,000 objects an empty line must not hold on to the memory that it took.
-func TestAnEmptyLineLetsGo(t *testing.T) {
+// After a list of 100,000 objects an empty queue must not hold on to the memory that it took.
+func TestAnEmptyQueueReleasesItsMemory(t *testing.T) {
 	l := newQueue[int](0)
 	for i := range 2 * keepCapacity {
 		l.push(newRecord(strconv.Itoa(i), added(i)))
@@ -62,8 +62,8 @@ func TestAnEmptyLineLetsGo(t *testing.T) {
 	assert.LessOrEqual(t, cap(l.order), keepCapacity)
 }
 
-// A line that never empties must not grow with the number of records that pass through it.
-func TestABusyLineReusesItsPlaces(t *testing.T) {
+// A queue that never empties must not grow with the number of records that pass through it.
+func TestABusyQueueReusesItsPlaces(t *testing.T) {
 	l := queueOf("x", "y")
 	for i := range 100_000 {
 		l.push(newRecord(strconv.Itoa(i), added(i)))
@@ -76,8 +76,8 @@ func TestABusyLineReusesItsPlaces(t *testing.T) {
 	}
 }
 
-// A line against a plain slice of keys and a map of values.
-func TestLineQuick(t *testing.T) {
+// A queue against a plain slice of keys and a map of values.
+func TestQueueAgainstSliceAndMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newQueue[int](0)
 		order := []string{}
@@ -181,7 +181,7 @@ func TestMergeCursorAgainstMap(t *testing.T) {
 }
 
 // A table against a Go map, full enough for records to stand far from their homes and around the end.
-func TestTableQuick(t *testing.T) {
+func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := newTable[int](0)
 		model := map[string]*record[int]{}

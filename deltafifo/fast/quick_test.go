@@ -66,9 +66,9 @@ func (h *hiding) ListKeys() []string {
 	return slices.DeleteFunc(h.Consumer.ListKeys(), func(key string) bool { return key == h.key })
 }
 
-// The claim on which the queue rests: a call that comes while a consumer has a key in hand does
-// what the same call would do right after the consumer is done, except that a Resync leaves the
-// key in hand out. The textbook form, which holds its lock meanwhile, defines what that is.
+// The claim on which the queue rests: a call that comes while a key is in flight does
+// what the same call would do right after the consumer is done, except that a Resync skips the
+// key in flight. The textbook form, which holds its lock meanwhile, defines what that is.
 func TestQuickCallsDuringAreCallsAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		during := rapid.Bool().Draw(t, "with calls during")
@@ -303,8 +303,8 @@ func TestQuickTheStoryEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// The same with goroutines: a reflector that watches and lists, a resync timer, somebody who
-// looks, and a consumer. What interleaves is up to the scheduler and the race detector watches.
+// The same with goroutines: a reflector that watches and lists, a resync timer, a reader of
+// snapshots, and a consumer. What interleaves is up to the scheduler and the race detector watches.
 func TestConcurrentStoryEndsInTheTruth(t *testing.T) {
 	const steps = 3000
 	truth := server{objects: map[string]*object{}}

@@ -36,7 +36,7 @@ func TestIssue103789TheWatchGoesOnWhileTheStoreIsRead(t *testing.T) {
 }
 
 // kubernetes/kubernetes#129024: a handler that panics on an initial object, with panics survived,
-// left its registration unsynced for ever, and whoever waited for it waited for ever.
+// left its registration unsynced for ever.
 func TestIssue129024APanicDoesNotKeepTheQueueUnsynced(t *testing.T) {
 	queue, store := newQueue()
 	require.NoError(t, queue.Replace([]*object{obj("good", 1), obj("bad", 1)}, "1"))
@@ -57,7 +57,7 @@ func TestIssue129024APanicDoesNotKeepTheQueueUnsynced(t *testing.T) {
 }
 
 // The original's controller loop drops the error of a process function. The queue must leave
-// the choice to whoever pops: the error and the deltas it is about come out together.
+// the choice to the caller of Pop: the error and the deltas it is about come out together.
 func TestProcessErrorsReachTheCallerWithTheirDeltas(t *testing.T) {
 	queue, _ := newQueue()
 	require.NoError(t, queue.Add(obj("a", 1)))

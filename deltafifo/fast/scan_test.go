@@ -39,14 +39,14 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 		want   []string
 	}{
 		{
-			name:   "a list buries what was added to the store meanwhile",
+			name:   "a list deletes what was added to the store meanwhile",
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
 			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
 			want:   []string{"a: Deleted a@1 (inferred)"},
 		},
 		{
-			name:   "and does not bury what left it meanwhile",
+			name:   "and does not delete what left it meanwhile",
 			known:  []*object{obj("a", 1)},
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
 			pops:   1,
@@ -62,7 +62,7 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 			want:   []string{"a: Deleted a@2 (inferred)"},
 		},
 		{
-			name:   "what is listed is not buried though it was taken",
+			name:   "what is listed is not deleted though it was taken",
 			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
 			pops:   1,
 			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
@@ -102,8 +102,8 @@ func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
 	}
 }
 
-// In hand when the reading began, put into the store while it went on.
-func TestInHandWhenTheReadingBegan(t *testing.T) {
+// In flight when the reading began, put into the store while it went on.
+func TestInFlightWhenTheReadingBegan(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer()}
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
 	require.NoError(t, queue.Add(obj("a", 1)))

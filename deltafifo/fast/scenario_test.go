@@ -21,7 +21,7 @@ import (
 //	add a@1          a watch reports a new object; also update, delete
 //	list a@1 b@2     a list brings all objects that there are
 //	resync           tell everything that is known once more
-//	take             the consumer takes the first key in hand and works on it
+//	take             the consumer takes the first key and processes it
 //	done             it has finished: the store and the handlers know now
 //	fail, putback    it has given up; or asks for the deltas to be put back
 //	pop              take and done
@@ -48,7 +48,7 @@ func TestScenarios(t *testing.T) {
 			}
 			return s.report()
 		})
-		if s.inHand() {
+		if s.inFlight() {
 			s.settle(t, "done")
 		}
 	})
@@ -60,7 +60,7 @@ type scenario struct {
 	told     int // how much of the journal was shown
 	log      strings.Builder
 
-	// verdict ends what the consumer has in hand, and finished is closed when Pop has returned.
+	// verdict ends the process function, and finished is closed when Pop has returned.
 	verdict  chan string
 	finished chan struct{}
 }
@@ -92,7 +92,7 @@ func objectsOf(t *testing.T, words []string) []*object {
 	return objects
 }
 
-func (s *scenario) inHand() bool { return s.verdict != nil }
+func (s *scenario) inFlight() bool { return s.verdict != nil }
 
 func (s *scenario) play(t *testing.T, command string, objects []*object) {
 	var err error
@@ -113,7 +113,7 @@ func (s *scenario) play(t *testing.T, command string, objects []*object) {
 		s.take()
 	case "pop":
 		s.take()
-		if s.inHand() {
+		if s.inFlight() {
 			s.settle(t, "done")
 		}
 	case "done", "fail", "putback":
@@ -126,7 +126,7 @@ func (s *scenario) play(t *testing.T, command string, objects []*object) {
 	}
 }
 
-// take makes the consumer take the first key in hand; it holds it until settle says how it ends.
+// take makes the consumer take the first key; it is in flight until settle ends it.
 func (s *scenario) take() {
 	taken := make(chan string)
 	s.verdict, s.finished = make(chan string), make(chan struct{})
@@ -155,8 +155,8 @@ func (s *scenario) take() {
 }
 
 func (s *scenario) settle(t *testing.T, verdict string) {
-	if !s.inHand() {
-		t.Fatalf("%s: nothing is in hand", verdict)
+	if !s.inFlight() {
+		t.Fatalf("%s: nothing is in flight", verdict)
 	}
 	s.verdict <- verdict
 	<-s.finished
@@ -175,7 +175,7 @@ func (s *scenario) report() string {
 		fmt.Fprintf(&s.log, "waiting: %s %v\n", k.Key, k.Types)
 	}
 	if k := snapshot.InFlight; k != nil {
-		fmt.Fprintf(&s.log, "in hand: %s %v\n", k.Key, k.Types)
+		fmt.Fprintf(&s.log, "in flight: %s %v\n", k.Key, k.Types)
 	}
 	store := strings.Join(s.consumer.Objects(), " ")
 	if store == "" {

@@ -2,7 +2,6 @@ package fast_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,30 +12,10 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// recorder returns a Trace with every hook set, and what they were told.
+// recorder returns a Trace with every hook set, and what they were called with since the last look.
 func recorder() (*deltafifo.Trace[*object], func() []string) {
 	log := []string{}
-	note := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
-	describe, all := deltafifotest.Describe, deltafifotest.DescribeAll
-	trace := &deltafifo.Trace[*object]{
-		Queued:       func(_ string, d delta, depth int) { note("queued %s, depth %d", describe(d), depth) },
-		Deduplicated: func(_ string, kept, dropped delta) { note("kept %s, dropped %s", describe(kept), describe(dropped)) },
-		Ignored:      func(_ string, d delta) { note("ignored %s", describe(d)) },
-		Replaced: func(rv string, items, tombstones, depth int) {
-			note("replaced at %s: %d items, %d tombstones, depth %d", rv, items, tombstones, depth)
-		},
-		Resynced: func(queued, skipped, depth int) {
-			note("resynced %d, skipped %d, depth %d", queued, skipped, depth)
-		},
-		Popped: func(key string, d deltas, initial bool, depth int) {
-			note("popped %s: %s, initial %t, depth %d", key, all(d), initial, depth)
-		},
-		Processed: func(key string, d deltas, err error) { note("processed %s: %s, %v", key, all(d), err) },
-		Requeued:  func(key string, d deltas, depth int) { note("requeued %s: %s, depth %d", key, all(d), depth) },
-		Synced:    func() { note("synced") },
-		Closed:    func(depth int) { note("closed, depth %d", depth) },
-	}
-	return trace, func() []string {
+	return deltafifotest.NewTrace(&log), func() []string {
 		defer func() { log = []string{} }()
 		return log
 	}
@@ -49,17 +28,17 @@ func TestTrace(t *testing.T) {
 
 	require.NoError(t, queue.Replace([]*object{obj("a", 1)}, "7"))
 	assert.Equal(t, []string{
-		"queued Replaced a@1, depth 2",
-		"queued Deleted gone@1 (inferred), depth 2",
+		"queued a: Replaced a@1, depth 2",
+		"queued gone: Deleted gone@1 (inferred), depth 2",
 		"replaced at 7: 1 items, 1 tombstones, depth 2",
 	}, told())
 
 	require.NoError(t, queue.Delete(obj("gone", 2)))
 	require.NoError(t, queue.Delete(obj("unknown", 1)))
 	assert.Equal(t, []string{
-		"kept Deleted gone@2, dropped Deleted gone@1 (inferred)",
-		"queued Deleted gone@2, depth 2",
-		"ignored Deleted unknown@1",
+		"kept gone: Deleted gone@2, dropped Deleted gone@1 (inferred)",
+		"queued gone: Deleted gone@2, depth 2",
+		"ignored unknown: Deleted unknown@1",
 	}, told())
 
 	_, err := queue.Pop(func(string, deltas, bool) error {
@@ -69,7 +48,7 @@ func TestTrace(t *testing.T) {
 	assert.EqualError(t, err, "later")
 	assert.Equal(t, []string{
 		"popped a: Replaced a@1, initial true, depth 1",
-		"queued Updated a@2, depth 2",
+		"queued a: Updated a@2, depth 2",
 		"processed a: Replaced a@1, later",
 		"requeued a: Replaced a@1, Updated a@2, depth 2",
 	}, told())
@@ -85,7 +64,7 @@ func TestTrace(t *testing.T) {
 		"popped gone: Deleted gone@2, initial true, depth 1",
 		"processed gone: Deleted gone@2, <nil>",
 		"popped a: Replaced a@1, Updated a@2, initial true, depth 0",
-		"queued Added b@1, depth 1",
+		"queued b: Added b@1, depth 1",
 		"processed a: Replaced a@1, Updated a@2, <nil>",
 		"synced",
 	}, told())
@@ -93,10 +72,10 @@ func TestTrace(t *testing.T) {
 	require.NoError(t, queue.Resync())
 	require.NoError(t, queue.Replace([]*object{obj("a", 3)}, "8"))
 	assert.Equal(t, []string{
-		"queued Sync a@2, depth 2",
+		"queued a: Sync a@2, depth 2",
 		"resynced 1, skipped 0, depth 2",
-		"queued Deleted b@1 (inferred), depth 2",
-		"queued Replaced a@3, depth 2",
+		"queued b: Deleted b@1 (inferred), depth 2",
+		"queued a: Replaced a@3, depth 2",
 		"replaced at 8: 1 items, 1 tombstones, depth 2",
 	}, told())
 	require.NoError(t, queue.Resync())
@@ -114,8 +93,8 @@ func TestTrace(t *testing.T) {
 	}, told())
 }
 
-// A deletion that was queued on suspicion and turned out to be no news is taken back.
-func TestTraceTellsOfWithdrawnDeletions(t *testing.T) {
+// A tentative deletion that turns out to be no news is cancelled.
+func TestTraceReportsCancelledDeletions(t *testing.T) {
 	trace, told := recorder()
 	store := deltafifotest.NewConsumer(obj("a", 1))
 	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
@@ -128,10 +107,10 @@ func TestTraceTellsOfWithdrawnDeletions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		"popped a: Deleted a@2, initial false, depth 0",
-		"queued Deleted a@2 (inferred), depth 1",
+		"queued a: Deleted a@2 (inferred), depth 1",
 		"replaced at 1: 0 items, 1 tombstones, depth 1",
 		"processed a: Deleted a@2, <nil>",
-		"ignored Deleted a@2 (inferred)",
+		"ignored a: Deleted a@2 (inferred)",
 	}, told())
 }
 

@@ -301,7 +301,7 @@ func TestBrokenMechanismsAreFound(t *testing.T) {
 		"a helper that is no test":     {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `loops`", []string{"loops is not the name of a test"}},
 		"a part that is missing":       {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `TestContract/Until/nonsense`", []string{"TestContract has no part nonsense"}},
 		"a part that is a pattern":     {columnTest, "[indexer/contract_test.go](../indexer/contract_test.go): `TestContract/values_without_objects_are_forgotten_(issue_84959)`", []string{"go test -run does not take"}},
-		"a scenario that is missing":   {columnTest, "[deltafifo/scenario_test.go](../deltafifo/scenario_test.go): `TestScenarios/shutdown`, `TestScenarios/nonsense`", []string{"TestScenarios has no part nonsense"}},
+		"a scenario that is missing":   {columnTest, "[deltafifo/fast/scenario_test.go](../deltafifo/fast/scenario_test.go): `TestScenarios/shutdown`, `TestScenarios/nonsense`", []string{"TestScenarios has no part nonsense"}},
 		"upstream without a file":      {columnUpstream, "`apimachinery/pkg/util/wait`: `Until`", []string{"is not of the form"}},
 		"upstream in another module":   {columnUpstream, "`controller-runtime/pkg/cache/cache.go`: `Cache`", []string{"is not of the form"}},
 		"upstream without a name":      {columnUpstream, "`apimachinery/pkg/util/wait/wait.go`", []string{"is not of the form"}},
@@ -321,7 +321,7 @@ func TestBrokenMechanismsAreFound(t *testing.T) {
 		})
 	}
 	t.Run("a step of the picture that is missing", func(t *testing.T) {
-		spoilt := strings.Replace(text, "deltafifo/pop.go                         DeltaFIFO.Pop", "deltafifo/pop.go DeltaFIFO.Nonsense", 1)
-		assert.Equal(t, []string{"the way of one event: deltafifo/pop.go does not declare DeltaFIFO.Nonsense"}, mechanismProblems(spoilt))
+		spoilt := strings.Replace(text, "deltafifo/fast/pop.go                    DeltaFIFO.PopBatch", "deltafifo/fast/pop.go DeltaFIFO.Nonsense", 1)
+		assert.Equal(t, []string{"the way of one event: deltafifo/fast/pop.go does not declare DeltaFIFO.Nonsense"}, mechanismProblems(spoilt))
 	})
 }

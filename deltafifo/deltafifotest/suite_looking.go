@@ -1,0 +1,220 @@
+package deltafifotest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+)
+
+// looker is the part of deltafifo.Interface with which people look into a queue.
+type looker interface {
+	Len() int
+	Snapshot() deltafifo.Snapshot
+}
+
+// lookingTests are about Len, Snapshot and the hooks.
+var lookingTests = []behaviour{
+	{"LenAndSnapshot", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		look, ok := r.queue.(looker)
+		if require.Equal(t, impl.has(t, Looking), ok); !ok {
+			return
+		}
+		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, look.Snapshot())
+		assert.Zero(t, look.Len())
+
+		r.replace(Obj("a", 1), Obj("b", 1))
+		r.add("c", 1)
+		waiting := []deltafifo.KeySnapshot{
+			{Key: "a", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
+			{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
+			{Key: "c", Types: []deltafifo.DeltaType{deltafifo.Added}},
+		}
+		assert.Equal(t, deltafifo.Snapshot{Waiting: waiting, InitialLeft: 2}, look.Snapshot())
+		assert.Equal(t, 3, look.Len(), "Len is the number of entries that wait")
+
+		r.update("b", 2)
+		if impl.has(t, Accumulation) {
+			waiting[1].Types = append(waiting[1].Types, deltafifo.Updated)
+		} else {
+			waiting = append(waiting, deltafifo.KeySnapshot{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Updated}})
+		}
+		r.popDuring(func() {
+			if impl.has(t, FreeProducers) {
+				assert.Equal(t, len(waiting)-1, look.Len(), "what is being processed does not wait")
+				assert.Equal(t, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2}, look.Snapshot())
+			}
+		})
+		assert.Equal(t, deltafifo.Snapshot{Waiting: waiting[1:], InitialLeft: 1}, look.Snapshot())
+		r.drain()
+		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true}, look.Snapshot())
+	}},
+	{"APopDoesNotBlockIfLenIsNotZero", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("known", 1))
+		look, ok := r.queue.(looker)
+		if !ok {
+			return
+		}
+		// Each of these may turn out to be nothing that can be handed out.
+		for range 3 {
+			r.replace()
+			r.resync()
+			r.delete("known", 2)
+			r.delete("unknown", 1)
+			for look.Len() > 0 {
+				r.pop() // panics if it blocks
+			}
+		}
+		r.expect()
+	}},
+	{"Hooks", func(t *testing.T, impl Implementation) {
+		consumer := NewConsumer(Obj("gone", 1))
+		log := []string{}
+		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: consumer, Trace: NewTrace(&log)})
+		r := &rig{t: t, impl: impl, queue: queue, consumer: consumer}
+		expect := func(want ...string) {
+			t.Helper()
+			if want == nil || !impl.has(t, Looking) {
+				want = []string{}
+			}
+			assert.Equal(t, want, log, "the hooks that were called")
+			log = []string{}
+		}
+
+		require.NoError(t, queue.Replace(nil, "7"))
+		expect("queued gone: Deleted gone@1 (inferred), depth 1", "replaced at 7: 0 items, 1 tombstones, depth 1")
+		r.pop()
+		expect("popped gone: Deleted gone@1 (inferred), initial true, depth 0", "processed gone: Deleted gone@1 (inferred), <nil>", "synced")
+
+		r.add("a", 1)
+		r.add("b", 1)
+		expect("queued a: Added a@1, depth 1", "queued b: Added b@1, depth 2")
+		r.pop()
+		r.pop()
+		expect("popped a: Added a@1, initial false, depth 1", "processed a: Added a@1, <nil>",
+			"popped b: Added b@1, initial false, depth 0", "processed b: Added b@1, <nil>")
+
+		r.delete("unknown", 1)
+		if impl.has(t, Accumulation) {
+			expect("ignored unknown: Deleted unknown@1")
+		} else {
+			expect("queued unknown: Deleted unknown@1, depth 1", "ignored unknown: Deleted unknown@1")
+		}
+
+		require.NoError(t, queue.Replace([]*Object{Obj("b", 2)}, "8"))
+		if impl.has(t, Looking) {
+			require.Len(t, log, 3, "a Replace reports each delta and then itself")
+			assert.ElementsMatch(t, []string{"queued a: Deleted a@1 (inferred)", "queued b: Replaced b@2"}, withoutDepth(log[:2]))
+			assert.Contains(t, log[1], "depth 2", "the depth with the last delta of a list")
+			assert.Equal(t, "replaced at 8: 1 items, 1 tombstones, depth 2", log[2])
+			log = []string{}
+		}
+		r.pop()
+		r.pop()
+		log = []string{}
+
+		r.update("b", 2)
+		log = []string{}
+		require.NoError(t, queue.Replace([]*Object{Obj("z", 2)}, "9")) // b waits and is known: one tombstone
+		if impl.has(t, Accumulation) {
+			if impl.has(t, Looking) {
+				assert.Equal(t, "replaced at 9: 1 items, 1 tombstones, depth 2", log[len(log)-1])
+				assert.Len(t, log, 3, "a key that waits and is known has one tombstone")
+			}
+			r.pop()
+			r.pop()
+		} else {
+			r.pop()
+			assert.Contains(t, log, "replaced at 9: 1 items, 1 tombstones, depth 2", "when the list has its turn")
+			r.pop()
+			r.pop()
+		}
+		log = []string{}
+
+		r.resync()
+		expect("queued z: Sync z@2, depth 1", "resynced 1, skipped 0, depth 1")
+		r.resync()
+		if impl.has(t, Accumulation) {
+			expect("resynced 0, skipped 1, depth 1")
+			r.add("unknown", 1)
+			r.resync()
+			expect("queued unknown: Added unknown@1, depth 2", "resynced 0, skipped 1, depth 2")
+			r.pop()
+		} else {
+			expect()
+		}
+		r.pop()
+		if !impl.has(t, Accumulation) {
+			r.pop()
+		}
+		log = []string{}
+
+		r.add("c", 1)
+		_, _ = r.popFailing(errProcess)
+		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+errProcess.Error())
+		r.add("c", 1)
+		assert.Panics(t, func() {
+			_, _ = queue.Pop(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
+		})
+		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
+
+		if impl.has(t, Requeue) {
+			r.add("d", 1)
+			r.add("e", 1)
+			log = []string{}
+			_, _ = r.popFailing(&deltafifo.ErrRequeue{Err: errors.New("later")})
+			expect("popped d: Added d@1, initial false, depth 1", "processed d: Added d@1, later", "requeued d: Added d@1, depth 2")
+			r.delete("d", 2)
+			r.delete("d", 3)
+			expect("queued d: Deleted d@2, depth 2", "kept d: Deleted d@2, dropped Deleted d@3", "queued d: Deleted d@3, depth 2")
+			queue.Close()
+			queue.Close()
+			expect("closed, depth 2")
+			return
+		}
+		queue.Close()
+		queue.Close()
+		expect("closed, depth 0")
+	}},
+}
+
+// NewTrace returns a Trace with every hook set, which appends a line to log for each call.
+func NewTrace(log *[]string) *deltafifo.Trace[*Object] {
+	note := func(format string, args ...any) { *log = append(*log, fmt.Sprintf(format, args...)) }
+	type (
+		delta  = deltafifo.Delta[*Object]
+		deltas = deltafifo.Deltas[*Object]
+	)
+	return &deltafifo.Trace[*Object]{
+		Queued: func(key string, d delta, depth int) { note("queued %s: %s, depth %d", key, Describe(d), depth) },
+		Deduplicated: func(key string, kept, dropped delta) {
+			note("kept %s: %s, dropped %s", key, Describe(kept), Describe(dropped))
+		},
+		Ignored: func(key string, d delta) { note("ignored %s: %s", key, Describe(d)) },
+		Replaced: func(resourceVersion string, items, tombstones, depth int) {
+			note("replaced at %s: %d items, %d tombstones, depth %d", resourceVersion, items, tombstones, depth)
+		},
+		Resynced: func(queued, skipped, depth int) { note("resynced %d, skipped %d, depth %d", queued, skipped, depth) },
+		Popped: func(key string, d deltas, isInInitialList bool, depth int) {
+			note("popped %s: %s, initial %t, depth %d", key, DescribeAll(d), isInInitialList, depth)
+		},
+		Processed: func(key string, d deltas, err error) { note("processed %s: %s, %v", key, DescribeAll(d), err) },
+		Requeued:  func(key string, d deltas, depth int) { note("requeued %s: %s, depth %d", key, DescribeAll(d), depth) },
+		Synced:    func() { note("synced") },
+		Closed:    func(depth int) { note("closed, depth %d", depth) },
+	}
+}
+
+func withoutDepth(lines []string) []string {
+	cut := make([]string, len(lines))
+	for i, line := range lines {
+		cut[i], _, _ = strings.Cut(line, ", depth")
+	}
+	return cut
+}
