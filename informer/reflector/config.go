@@ -13,7 +13,7 @@ const (
 	DefaultListTimeout           = 5 * time.Minute
 	DefaultMinWatchTimeout       = 5 * time.Minute
 	DefaultIdleTimeout           = 3 * time.Minute
-	DefaultMuteIdleTimeout       = 45 * time.Second
+	DefaultSilentIdleTimeout     = 45 * time.Second
 	DefaultInitialEventsTimeout  = 10 * time.Second
 	DefaultInitialEventsDeadline = 5 * time.Minute
 	DefaultStreamingListAttempts = 3

@@ -27,7 +27,7 @@ func TestDiagramIsUpToDate(t *testing.T) {
 		text         string
 	}{
 		{"doc.go", "//", "\n" + indent(stateDiagram(), "\t") + "\n"},
-		{"TRANSITIONS.md", "", "\n```mermaid\n" + stateDiagram() + "```\n\n" + transitionTable() + "\n" + remedyTable() + "\n"},
+		{"TRANSITIONS.md", "", "\n```mermaid\n" + stateDiagram() + "```\n\n" + transitionTable() + "\n" + recoveryTable() + "\n"},
 	} {
 		content, err := os.ReadFile(doc.file)
 		require.NoError(t, err)
@@ -86,16 +86,17 @@ func effectsOf(row transition) string {
 	if row.from == phaseListing {
 		s.page = 1
 	}
-	_, effects := row.do(testRules(), s, input{kind: row.on, err: reflector.ErrIdle})
+	var do effects
+	row.do(testRules(), &s, &input{kind: row.on, err: reflector.ErrIdle}, &do)
 	var names []string
-	for _, e := range effects {
+	for _, e := range do.list[:do.n] {
 		names = append(names, e.kind.String())
 	}
 	return strings.Join(names, ", ")
 }
 
-// remedyTable is the recovery table in Markdown.
-func remedyTable() string {
+// recoveryTable is the recovery table in Markdown.
+func recoveryTable() string {
 	phases := []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing, phaseOpeningWatch, phaseWatching}
 	var out strings.Builder
 	out.WriteString("| cause |")
@@ -106,7 +107,7 @@ func remedyTable() string {
 	for cause := range causeCount {
 		fmt.Fprintf(&out, "| %s |", cause)
 		for _, phase := range phases {
-			fmt.Fprintf(&out, " %s |", RemedyFor(phase, cause))
+			fmt.Fprintf(&out, " %s |", RecoveryFor(phase, cause))
 		}
 		out.WriteString("\n")
 	}

@@ -21,59 +21,54 @@ func atWatch(t *testing.T, opened input) *driver {
 	return d
 }
 
-// A process that was stopped (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
+// A process that was suspended (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
 // come meanwhile still unread. It reads that first.
-func TestAProcessThatWasStoppedFindsNoZombies(t *testing.T) {
+func TestASuspendedProcessReadsFirst(t *testing.T) {
 	for name, opened := range map[string]input{
-		"HTTP/1.1": {limit: 36 * time.Second},
-		"HTTP/2":   {limit: 5 * time.Minute, lives: true},
+		"HTTP/1.1": {},
+		"HTTP/2":   {keepalive: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := atWatch(t, opened)
-			d.state.bookmarkGap, d.state.bookmarkAt = time.Minute, 0
+			d.state.bookmarkInterval, d.state.bookmarkAt = time.Minute, 0
 			now := 10 * time.Minute
 			require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: now}))
 			assert.Equal(t, phaseWatching, d.state.phase)
-			assert.Zero(t, d.state.zombies)
 			late := d.state
 
 			require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: now + time.Second}))
 			require.NoError(t, d.feed(input{kind: InputStreamEnded, now: now + time.Second}))
-			assert.Zero(t, d.state.zombies)
 
-			// If there was nothing to read the connection is dead after all, and the patience has an end.
+			// If there was nothing to read the connection is dead after all.
 			d.state = late
 			at, due := d.state.next()
 			require.Equal(t, InputIdleElapsed, due)
 			assert.LessOrEqual(t, at, now+10*time.Second)
 			require.NoError(t, d.feed(input{kind: due, now: at + time.Hour}))
 			assert.Equal(t, phaseOpeningWatch, d.state.phase)
-			assert.Equal(t, 1, d.state.zombies)
 		})
 	}
 }
 
 // The same while a watch is being opened: the answer may be there already.
-func TestAProcessThatWasStoppedReadsTheAnswerFirst(t *testing.T) {
-	d := atWatch(t, input{limit: 36 * time.Second})
+func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
+	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
 	require.Equal(t, phaseOpeningWatch, d.state.phase)
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: time.Hour}))
 	assert.Equal(t, phaseOpeningWatch, d.state.phase)
 	opened := d.state
-	require.NoError(t, d.feed(input{kind: InputOpened, limit: 36 * time.Second, now: time.Hour + time.Second}))
+	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour + time.Second}))
 	assert.Equal(t, phaseWatching, d.state.phase)
-	assert.Zero(t, d.state.zombies)
 
 	d.state = opened
 	at, due := d.state.next()
 	require.NoError(t, d.feed(input{kind: due, now: at}))
 	assert.Equal(t, phaseBackingOff, d.state.phase)
-	assert.Equal(t, 1, d.state.zombies)
 }
 
 // And while the state comes as a stream: that is not given up for good because this process had no time.
-func TestAProcessThatWasStoppedGoesOnWithTheStream(t *testing.T) {
+func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	d := newDriver(testRules())
 	d.rules.streaming = true
 	require.NoError(t, d.feed(input{kind: InputStart}))

@@ -1,8 +1,6 @@
 package machine_test
 
 import (
-	"math/rand/v2"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,11 +11,10 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/restclient/api"
 )
 
-// overMute runs a test with a Reflector that watches over connections that are not tested, as over HTTP/1.1.
-func overMute(t *testing.T, configure func(f *fixture), test func(t *testing.T, f *fixture)) {
+// withoutKeepalive runs a test with a Reflector that watches over connections without keepalive, as over HTTP/1.1.
+func withoutKeepalive(t *testing.T, configure func(f *fixture), test func(t *testing.T, f *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.source.SetMute(true)
@@ -29,15 +26,14 @@ func overMute(t *testing.T, configure func(f *fixture), test func(t *testing.T, 
 	})
 }
 
-// A quiet watch over HTTP/1.1 ends in good order again and again, for a day, and none is taken for dead.
+// A quiet watch over HTTP/1.1 ends in good order again and again, for a day, and none is given up for its silence.
 func TestQuietWatchesOverHTTP1(t *testing.T) {
 	idle := 0
-	overMute(t, func(f *fixture) {
+	withoutKeepalive(t, func(f *fixture) {
 		f.config.Trace = &reflector.Trace{IdleTimeout: func(time.Duration) { idle++ }}
 	}, func(t *testing.T, f *fixture) {
 		time.Sleep(24 * time.Hour)
 		shot := f.Snapshot()
-		assert.Zero(t, shot.Zombies)
 		assert.Zero(t, idle)
 		assert.Equal(t, 1, shot.Lists)
 		assert.LessOrEqual(t, shot.Watches, 24*60*2, "not more than two a minute")
@@ -53,36 +49,14 @@ func TestQuietWatchesOverHTTP1(t *testing.T) {
 	})
 }
 
-// Whatever happens on a healthy server, and when, is no zombie: events in the first second of a watch are nothing special.
-func TestNoEventMakesAZombie(t *testing.T) {
-	for _, endless := range []bool{false, true} {
-		var opened chan struct{}
-		overMute(t, func(f *fixture) {
-			f.source.SetEndless(endless)
-			opened = make(chan struct{}, 1) // of this bubble
-			f.config.Trace = &reflector.Trace{WatchStarted: func(api.ListOptions) { opened <- struct{}{} }}
-		}, func(t *testing.T, f *fixture) {
-			random := rand.New(rand.NewPCG(1, 2))
-			for range 500 {
-				<-opened
-				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
-				f.source.Modify(informertest.Namespace("a"))
-			}
-			if endless { // such a watch is suspected once
-				assert.Equal(t, 1, f.Snapshot().Zombies)
-			} else {
-				assert.Zero(t, f.Snapshot().Zombies)
-			}
-		})
-	}
-}
-
-// The other direction: whenever a connection dies, that is found out within 45 seconds, and counted, once. (Between two of
-// them the server has to show once that it ends watches in time.)
-func TestEachDeadConnectionIsCounted(t *testing.T) {
+// Whenever a connection without keepalive dies, its watch is replaced within 45 seconds.
+func TestEachDeadConnectionIsReplaced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lives := rapid.SliceOfN(rapid.IntRange(0, 200_000), 1, 8).Draw(rt, "milliseconds until the next connection dies")
-		overMute(t, func(*fixture) {}, func(t *testing.T, f *fixture) {
+		idle := 0
+		withoutKeepalive(t, func(f *fixture) {
+			f.config.Trace = &reflector.Trace{IdleTimeout: func(time.Duration) { idle++ }}
+		}, func(t *testing.T, f *fixture) {
 			for i, life := range lives {
 				time.Sleep(time.Duration(life) * time.Millisecond)
 				synctest.Wait()
@@ -90,7 +64,7 @@ func TestEachDeadConnectionIsCounted(t *testing.T) {
 				missed := f.source.Modify(informertest.Namespace("a"))
 				time.Sleep(45 * time.Second)
 				synctest.Wait()
-				require.Equal(t, i+1, f.Snapshot().Zombies)
+				require.Equal(t, i+1, idle)
 				require.Equal(t, missed.ResourceVersion, f.store.state()["a"])
 				time.Sleep(41 * time.Second)
 			}
@@ -99,24 +73,9 @@ func TestEachDeadConnectionIsCounted(t *testing.T) {
 	})
 }
 
-// A server that does not end watches in time is suspected once; when it does again, its silence counts again.
-func TestPunctualityIsLearned(t *testing.T) {
-	overMute(t, func(f *fixture) { f.source.SetEndless(true) }, func(t *testing.T, f *fixture) {
-		time.Sleep(24 * time.Hour)
-		assert.Equal(t, 1, f.Snapshot().Zombies)
-		f.source.SetEndless(false)
-		f.source.Cut(syscall.ECONNRESET)
-		time.Sleep(5 * time.Minute)
-		assert.Equal(t, 1, f.Snapshot().Zombies)
-		f.source.Silence()
-		time.Sleep(45 * time.Second)
-		assert.Equal(t, 2, f.Snapshot().Zombies)
-	})
-}
-
 // Where it cannot be known beforehand that connections are not tested, the first watch tells.
 func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
-	overMute(t, func(f *fixture) {
+	withoutKeepalive(t, func(f *fixture) {
 		f.config.ListerWatcher = scripted{list: f.source.List, watch: f.source.Watch}
 	}, func(t *testing.T, f *fixture) {
 		time.Sleep(time.Hour)
@@ -125,7 +84,6 @@ func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
 		for _, watch := range watches[1:] {
 			assert.Less(t, watch.Options.TimeoutSeconds, int64(45))
 		}
-		assert.Zero(t, f.Snapshot().Zombies)
 	})
 }
 
@@ -133,12 +91,11 @@ func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
 // is no reason for short watches.
 func TestNoBriefWatchesForOddIdleTimeouts(t *testing.T) {
 	for _, idle := range []time.Duration{-1, 500 * time.Millisecond} {
-		overMute(t, func(f *fixture) { f.config.IdleTimeout = idle }, func(t *testing.T, f *fixture) {
+		withoutKeepalive(t, func(f *fixture) { f.config.IdleTimeout = idle }, func(t *testing.T, f *fixture) {
 			time.Sleep(10 * time.Second)
 			for _, watch := range f.requests("watch") {
 				assert.GreaterOrEqual(t, watch.Options.TimeoutSeconds, int64(300))
 			}
-			assert.Zero(t, f.Snapshot().Zombies)
 		})
 	}
 }
