@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -44,6 +45,7 @@ func (l *limiter) wait(ctx context.Context) (time.Duration, error) {
 		l.giveBack()
 		return delay, context.DeadlineExceeded
 	}
+	api.Throttled(ctx, delay)
 	if err := wait.Sleep(ctx, delay); err != nil {
 		l.giveBack()
 		return delay, err

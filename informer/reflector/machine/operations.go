@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"io"
+	"time"
 
 	"orrery/informer/reflector"
 	"orrery/restclient/api"
@@ -66,7 +67,10 @@ func (r *Reflector[T]) open(op operation) {
 // verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
 // reached it, that has no time, or that does not answer; any other says nothing about the position, and the watch is tried.
 func (r *Reflector[T]) verify(op operation) error {
-	_, err := r.config.ListerWatcher.List(op.ctx, api.ListOptions{
+	ctx := api.WithThrottled(op.ctx, func(wait time.Duration) {
+		r.outcome(op, input{kind: InputThrottled, delay: wait})
+	})
+	_, err := r.config.ListerWatcher.List(ctx, api.ListOptions{
 		ResourceVersion:      op.options.ResourceVersion,
 		ResourceVersionMatch: api.MatchNotOlderThan,
 		Limit:                1,
@@ -119,7 +123,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	}
 }
 
-// outcome hands the failure of an operation to the machine.
+// outcome hands what an operation has come to, or its delay, to the machine.
 func (r *Reflector[T]) outcome(op operation, in input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

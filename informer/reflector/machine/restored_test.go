@@ -184,3 +184,54 @@ func TestAfterAnOutageThePositionIsLookedAt(t *testing.T) {
 		assert.Equal(t, versions(f.source.Objects()), f.store.state())
 	})
 }
+
+// The list that verifies the position waits for the client's own rate limiter. That a controller has used it up says nothing about the
+// server: the wait used to count as the server's silence, so that the watch was not opened while the limiter was busy.
+func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "less than the answer may take": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				verified, answers := 0, true
+				f.config.ListerWatcher = scripted{
+					list: func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+						if opts.Limit != 1 {
+							return f.source.List(ctx, opts)
+						}
+						verified++
+						api.Throttled(ctx, wait)
+						select {
+						case <-time.After(wait):
+						case <-ctx.Done():
+							return nil, ctx.Err()
+						}
+						if !answers {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						}
+						return f.source.List(ctx, opts)
+					},
+					watch: f.source.Watch,
+				}
+				f.source.SetMute(true)
+				stop := f.run()
+				defer stop()
+				synctest.Wait()
+				f.source.Silence()
+				missed := f.source.Add(versionedNamespace("missed", ""))
+				time.Sleep(45*time.Second + wait + time.Millisecond)
+				synctest.Wait()
+				assert.Equal(t, 1, verified, "the first verification is waited for")
+				assert.Equal(t, missed.ResourceVersion, f.store.state()["missed"])
+
+				// Beyond that the server has the time that it always has.
+				answers = false
+				f.source.Silence()
+				time.Sleep(45*time.Second + wait + 9*time.Second)
+				assert.Equal(t, reflector.PhaseOpeningWatch, f.Snapshot().Phase)
+				time.Sleep(2 * time.Second)
+				assert.Equal(t, reflector.PhaseBackingOff, f.Snapshot().Phase)
+			})
+		})
+	}
+}
