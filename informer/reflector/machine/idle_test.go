@@ -11,6 +11,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/reflectortest"
 )
 
 // withoutKeepalive runs a test with a Reflector that watches over connections without keepalive, as over HTTP/1.1.
@@ -65,7 +66,7 @@ func TestEachDeadConnectionIsReplaced(t *testing.T) {
 				time.Sleep(45 * time.Second)
 				synctest.Wait()
 				require.Equal(t, i+1, idle)
-				require.Equal(t, missed.ResourceVersion, f.store.state()["a"])
+				require.Equal(t, missed.ResourceVersion, f.store.State()["a"])
 				time.Sleep(41 * time.Second)
 			}
 			require.Equal(t, 1, f.Snapshot().Lists)
@@ -76,7 +77,7 @@ func TestEachDeadConnectionIsReplaced(t *testing.T) {
 // Where it cannot be known beforehand that connections are not tested, the first watch tells.
 func TestTheFirstWatchTellsHowItIsCarried(t *testing.T) {
 	withoutKeepalive(t, func(f *fixture) {
-		f.config.ListerWatcher = scripted{list: f.source.List, watch: f.source.Watch}
+		f.config.ListerWatcher = reflectortest.Scripted{OnList: f.source.List, OnWatch: f.source.Watch}
 	}, func(t *testing.T, f *fixture) {
 		time.Sleep(time.Hour)
 		watches := f.requests("watch")

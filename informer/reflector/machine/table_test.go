@@ -333,3 +333,24 @@ func randomInput(intN func(int) int) input {
 	in.delay = time.Duration(intN(40)) * time.Second
 	return in
 }
+
+// A resync that cannot be made for four and a half periods, because there is no list yet, lands on the next multiple.
+func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
+	r := testRules()
+	r.resync = 10 * time.Second
+	for now, want := range map[time.Duration]time.Duration{
+		10 * time.Second: 20 * time.Second, 14 * time.Second: 20 * time.Second, 20 * time.Second: 30 * time.Second, 55 * time.Second: 60 * time.Second,
+	} {
+		for _, synced := range []bool{false, true} {
+			s := newState()
+			s.phase, s.synced, s.page, s.resyncAt = phaseListing, synced, 1, 10*time.Second
+			next, effects := r.after(s, input{kind: InputResyncElapsed, now: now})
+			assert.Equal(t, want, next.resyncAt, "after %v", now)
+			if synced {
+				assert.Len(t, effects, 1, "one resync, however many periods have passed")
+			} else {
+				assert.Empty(t, effects)
+			}
+		}
+	}
+}
