@@ -19,7 +19,7 @@ type Reflector[T any] struct {
 	listerWatcher ListerWatcher[T]
 	store         Store[T]
 	delays        backoff.BackOff // between attempts; used by the goroutine of Run
-	*status                 // phase, position (the article's lastSyncResourceVersion), counters, trace
+	*status                       // phase, position (the article's lastSyncResourceVersion), counters, trace
 }
 
 // New returns a new Reflector that does nothing until [Reflector.Run].
