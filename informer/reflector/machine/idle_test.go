@@ -100,3 +100,16 @@ func TestNoBriefWatchesForOddIdleTimeouts(t *testing.T) {
 		})
 	}
 }
+
+// Events show that the server has the position: nothing has to be verified while they come.
+func TestEventsAreNewsEnough(t *testing.T) {
+	withoutKeepalive(t, func(*fixture) {}, func(t *testing.T, f *fixture) {
+		for range 60 {
+			time.Sleep(10 * time.Second)
+			f.source.Modify(informertest.Namespace("a"))
+		}
+		synctest.Wait()
+		assert.Len(t, f.requests("list"), 1)
+		assert.Greater(t, len(f.requests("watch")), 10)
+	})
+}

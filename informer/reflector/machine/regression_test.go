@@ -115,7 +115,11 @@ func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 		time.Sleep(71 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, watches)
-		<-late.stopped
+		select {
+		case <-late.stopped:
+		default:
+			t.Error("the watch that was opened too late is left open")
+		}
 		f.source.Add(informertest.Namespace("a"))
 		synctest.Wait()
 		assert.Equal(t, map[string]string{"a": "2"}, f.store.State())

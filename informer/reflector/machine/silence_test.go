@@ -87,3 +87,18 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	assert.Equal(t, phaseListing, d.state.phase)
 	assert.True(t, d.state.refused, "there was nothing to read")
 }
+
+// A server may stop to send bookmarks. After a silence their interval has to be seen again: one bookmark says nothing about the next.
+func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
+	d := atWatch(t, input{keepalive: true})
+	feed := func(in input) { require.NoError(t, d.feed(in)) }
+	feed(input{kind: InputBookmark, rv: "8", now: time.Minute})
+	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval is not known yet")
+	feed(input{kind: InputBookmark, rv: "9", now: 2 * time.Minute})
+	assert.Equal(t, 90*time.Second, d.state.idleTimeout)
+	feed(input{kind: InputIdleElapsed, now: d.state.idleAt})
+	require.Equal(t, phaseOpeningWatch, d.state.phase)
+	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
+	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
+	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")
+}

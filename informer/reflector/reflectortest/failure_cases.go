@@ -162,6 +162,18 @@ var failureCases = []suiteCase{
 			f.pass(time.Minute)
 		}
 	}},
+	{"a series of internal errors goes on while less than a minute is between two of them", InternalErrorBudget, func(f *fixture) {
+		f.config.MaxInternalErrorRetryDuration = 100 * time.Second
+		f.start()
+		for range 4 {
+			f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
+			f.pass(30 * time.Second)
+		}
+		require.Len(f, f.requests("list"), 1, "within the budget the position is kept")
+		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
+		f.pass(someTime)
+		assert.Len(f, f.requests("list"), 2, "the budget is used up after 100 s, however the errors are spread")
+	}},
 	{"a store that fails to replace gets another list", "", func(f *fixture) {
 		fails := 1
 		f.store.OnCall = func(op string) error {
