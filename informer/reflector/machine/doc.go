@@ -25,80 +25,11 @@
 //
 // A row says: in this phase, on this input, if this condition holds, do this and go to that phase. Several rows with the same phase and
 // input are alternatives; the first one whose condition holds is taken. An input without a row changes nothing: it is a timer or an
-// answer that the phase before has given up. In the diagram, the condition is in brackets. In every phase Stop leads to Stopped, and
-// ResyncElapsed calls Store.Resync and stays; the diagram leaves both out.
+// answer that the phase before has given up.
 //
-// (generated from the transition table by: go test -run Diagram -update)
-//
-//	stateDiagram-v2
-//	    Idle --> OpeningStream : Start [streaming list wanted]
-//	    Idle --> Listing : Start [otherwise]
-//	    OpeningStream --> Streaming : Opened
-//	    OpeningStream --> OpeningStream : OpenFailed [position refused]
-//	    OpeningStream --> BackingOff : OpenFailed [Retry]
-//	    OpeningStream --> Listing : OpenFailed [otherwise]
-//	    OpeningStream --> OpeningStream : IdleElapsed [the timer was late]
-//	    OpeningStream --> Listing : IdleElapsed [otherwise]
-//	    OpeningStream --> Listing : DeadlineElapsed
-//	    Streaming --> Streaming : Event
-//	    Streaming --> Replacing : Bookmark [initial events end]
-//	    Streaming --> Streaming : Bookmark [otherwise]
-//	    Streaming --> BackingOff : StreamEnded [attempts left]
-//	    Streaming --> Listing : StreamEnded [otherwise]
-//	    Streaming --> OpeningStream : StreamFailed [position refused]
-//	    Streaming --> BackingOff : StreamFailed [Retry, attempts left]
-//	    Streaming --> Listing : StreamFailed [otherwise]
-//	    Streaming --> Streaming : IdleElapsed [the timer was late]
-//	    Streaming --> Listing : IdleElapsed [otherwise]
-//	    Streaming --> Listing : DeadlineElapsed
-//	    Listing --> BackingOff : PageListed [no resourceVersion]
-//	    Listing --> Listing : PageListed [token repeated in pages]
-//	    Listing --> BackingOff : PageListed [token repeated]
-//	    Listing --> Listing : PageListed [more pages]
-//	    Listing --> Replacing : PageListed [otherwise]
-//	    Listing --> Listing : ListFailed [token expired]
-//	    Listing --> Listing : ListFailed [position refused]
-//	    Listing --> BackingOff : ListFailed [otherwise]
-//	    Listing --> BackingOff : DeadlineElapsed
-//	    Replacing --> Watching : Replaced [from a stream]
-//	    Replacing --> OpeningWatch : Replaced [otherwise]
-//	    Replacing --> BackingOff : ReplaceFailed
-//	    OpeningWatch --> Watching : Opened
-//	    OpeningWatch --> BackingOff : OpenFailed [Retry]
-//	    OpeningWatch --> BackingOff : OpenFailed [StartFresh]
-//	    OpeningWatch --> BackingOff : OpenFailed [otherwise]
-//	    OpeningWatch --> OpeningWatch : IdleElapsed [the timer was late]
-//	    OpeningWatch --> BackingOff : IdleElapsed [otherwise]
-//	    OpeningWatch --> OpeningWatch : Throttled
-//	    OpeningWatch --> BackingOff : ResyncFailed
-//	    Watching --> Watching : Event [not newer than the position]
-//	    Watching --> Watching : Event [otherwise]
-//	    Watching --> Watching : Bookmark
-//	    Watching --> BackingOff : StreamEnded [very short, nothing came]
-//	    Watching --> BackingOff : StreamEnded [very short, no progress]
-//	    Watching --> OpeningWatch : StreamEnded [short watches, nothing for minutes]
-//	    Watching --> OpeningWatch : StreamEnded [otherwise]
-//	    Watching --> BackingOff : StreamFailed [Resume, very short, nothing came]
-//	    Watching --> BackingOff : StreamFailed [Resume, very short, no progress]
-//	    Watching --> OpeningWatch : StreamFailed [Resume, short watches, nothing for minutes]
-//	    Watching --> OpeningWatch : StreamFailed [Resume]
-//	    Watching --> BackingOff : StreamFailed [Retry]
-//	    Watching --> BackingOff : StreamFailed [Internal, budget left]
-//	    Watching --> BackingOff : StreamFailed [StartFresh]
-//	    Watching --> BackingOff : StreamFailed [otherwise]
-//	    Watching --> Watching : IdleElapsed [the timer was late]
-//	    Watching --> OpeningWatch : IdleElapsed [otherwise]
-//	    Watching --> BackingOff : ResyncFailed
-//	    BackingOff --> BackingOff : DelayDrawn
-//	    BackingOff --> OpeningWatch : BackOffElapsed [nobody answered, position kept]
-//	    BackingOff --> OpeningWatch : BackOffElapsed [position kept]
-//	    BackingOff --> OpeningStream : BackOffElapsed [streaming list wanted]
-//	    BackingOff --> Listing : BackOffElapsed [otherwise]
-//	    BackingOff --> BackingOff : ResyncFailed [position kept]
-//
-// (end of the generated part)
-//
-// TRANSITIONS.md beside this file has it as a picture, with the effects and the recovery actions ([RecoveryFor]).
+// TRANSITIONS.md beside this file is drawn from the table, by go test -run Diagram -update: a diagram of the phases, with each condition in
+// brackets; the rows with their effects; and the recovery actions ([RecoveryFor]). In every phase Stop leads to Stopped, and ResyncElapsed
+// calls Store.Resync and stays; the diagram leaves both out.
 //
 // # Guarantees
 //

@@ -400,7 +400,7 @@ func testLocks(t *testing.T, impl Implementation) {
 	}()
 	eventually := func(what string) {
 		t.Helper()
-		require.Eventually(t, seen(what), 2*time.Minute, time.Millisecond, "%s is never called", what)
+		require.Eventually(t, seen(what), 30*time.Second, time.Millisecond, "%s is never called", what)
 	}
 	eventually("Trace.WatchStarted")
 	f.add("a")

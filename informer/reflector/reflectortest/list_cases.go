@@ -87,7 +87,10 @@ var listCases = []suiteCase{
 		f.add("a")
 		f.add("b")
 		f.source.FailList(nil, informertest.Expired("the token is too old"))
+		items := 0
+		f.config.Trace = &reflector.Trace{Listed: func(l reflector.ListInfo) { items = l.Items }}
 		f.start()
+		assert.Equal(f, 2, items, "what came before is listed twice")
 		assert.Equal(f, map[string]string{"a": "2", "b": "3"}, f.store.State(), "nothing of the first attempt is left twice or missing")
 		assert.Equal(f, []string{"0", "", "0"}, f.asked("list"), "at the version that was asked for first")
 		assert.Zero(f, f.requests("list")[2].Options.Limit)
