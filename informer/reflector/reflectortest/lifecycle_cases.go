@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -18,18 +19,19 @@ import (
 
 var resyncCases = []suiteCase{
 	{"the store resyncs every period, if it should", "", func(f *fixture) {
-		asked, wanted := 0, false
+		var asked atomic.Int32
+		var wanted atomic.Bool
 		var traced []error
 		f.config.ResyncPeriod = time.Minute
-		f.config.ShouldResync = func() bool { asked++; return wanted }
+		f.config.ShouldResync = func() bool { asked.Add(1); return wanted.Load() }
 		f.config.Trace = &reflector.Trace{Resync: func(err error) { traced = append(traced, err) }}
 		f.start()
 		f.pass(150 * time.Second)
-		assert.Equal(f, 2, asked)
+		assert.EqualValues(f, 2, asked.Load())
 		assert.Zero(f, f.store.Resynced())
-		wanted = true
+		wanted.Store(true)
 		f.pass(time.Minute)
-		assert.Equal(f, 3, asked)
+		assert.EqualValues(f, 3, asked.Load())
 		assert.Equal(f, 1, f.store.Resynced())
 		assert.Equal(f, []error{nil}, traced)
 	}},
