@@ -38,6 +38,7 @@ func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error
 		token.Cancel()
 		return delay, context.DeadlineExceeded
 	}
+	api.Throttled(ctx, delay)
 	if err := wait.Sleep(ctx, delay); err != nil {
 		token.Cancel()
 		return delay, err

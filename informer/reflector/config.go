@@ -13,7 +13,7 @@ const (
 	DefaultListTimeout           = 5 * time.Minute
 	DefaultMinWatchTimeout       = 5 * time.Minute
 	DefaultIdleTimeout           = 3 * time.Minute
-	DefaultMuteIdleTimeout       = 45 * time.Second
+	DefaultSilentIdleTimeout     = 45 * time.Second
 	DefaultInitialEventsTimeout  = 10 * time.Second
 	DefaultInitialEventsDeadline = 5 * time.Minute
 	DefaultStreamingListAttempts = 3
@@ -30,8 +30,8 @@ const (
 	LongestRetryAfter = 5 * time.Minute
 )
 
-// Config is what a [Reflector] needs to know. ListerWatcher and Store are required; the zero value of everything
-// else is useful.
+// Config is what a reflector of either form needs to know. ListerWatcher and Store are required; the zero value of everything
+// else is useful. The textbook form has no use for streaming lists, list and idle timeouts and the budget of internal errors.
 type Config[T any] struct {
 	// Name appears in errors and snapshots; by convention the resource, such as "namespaces".
 	Name string
@@ -49,10 +49,9 @@ type Config[T any] struct {
 	// PageSize is the limit of a list request. 0 leaves it to the Reflector: 500 where pages are useful, no pages
 	// where a list at a known version can come from the server's watch cache as a whole.
 	PageSize int64
-	// ListTimeout is the longest time that one list request (one page) may take, until its answer is complete. A
-	// half-open connection that does not find out by itself would be waited for without end otherwise. Default
-	// 5 min; an API server ends requests after one minute, unless it is told otherwise. A negative value means no
-	// limit.
+	// ListTimeout is the longest time that one list request (one page) may take, until its answer is complete. Without it, a
+	// list over a dead connection might never end. Default 5 min; an API server ends requests after one minute, unless it is
+	// told otherwise. A negative value means no limit.
 	ListTimeout time.Duration
 	// DisableWatchList makes the initial state come by LIST always, never by a streaming list.
 	DisableWatchList bool
@@ -68,25 +67,22 @@ type Config[T any] struct {
 
 	// MinWatchTimeout is the shortest time after which the server is asked to end a watch. The actual time is
 	// drawn for each watch between this and twice this, so that watches which began together do not end together.
-	// Default 5 min. Shorter ones put more load on the server and are for demonstrations. Where silence has to tell whether
-	// a connection lives watches are shorter, see IdleTimeout.
+	// Default 5 min. Shorter ones put more load on the server and are for demonstrations. Watches without keepalive are
+	// shorter, see IdleTimeout.
 	MinWatchTimeout time.Duration
-	// IdleTimeout is the longest silence on a watch, after which the connection is doubted (half-open: the other side is
-	// gone and nothing told us) and the watch is opened again at the same position: a list of one object is asked for
-	// there first, not of everything. It is also the longest time that opening a watch may take. The default depends on
-	// whether the watcher proves that its connection lives (see [ListerWatcher]).
+	// IdleTimeout is the longest silence on a watch. After it the connection may be dead (half-open: the other side is gone and no error
+	// says so), and the watch is opened again at the same position, after a list of one object has verified that. It is also the
+	// longest time that opening a watch may take. The default depends on whether the connection has a keepalive (see [ListerWatcher]).
 	//
-	// If it does (HTTP/2, websocket), 3 min, and 90 s once bookmarks have shown that they come every minute, as those of
-	// kube-apiserver do (the silence that is allowed is one and a half times the time between two of them, not less than 90 s and
-	// not more than 3 min). What is found out that way is a proxy that answers pings in the place of a server that has
-	// gone, or a server that is stuck. A watch without bookmarks may be silent for good reason: then a healthy one is
-	// replaced every three minutes instead of every five to ten, two cheap requests more.
+	// With keepalive (HTTP/2, websocket) it is 3 min, and one and a half bookmark intervals, 90 s at least, once bookmarks have
+	// come. What is noticed that way is a proxy that answers pings for a server that is gone, or a server that is stuck. A
+	// watch without bookmarks may be silent for good reason: then a healthy one is replaced every three minutes instead of
+	// every five to ten, for two cheap requests more.
 	//
-	// If it does not (HTTP/1.1), 45 s: nothing but silence can tell, and a minute is as long as anybody should be
-	// blind. The server is asked to end each watch after seven to nine tenths of that, in whole seconds, so that a quiet one
-	// ends in good order before. Not if it is shorter than three seconds.
+	// Without keepalive (HTTP/1.1) it is 45 s. The server is asked to end each watch after seven to nine tenths of that, in whole seconds, so
+	// that a quiet one ends in good order before; not if the timeout is shorter than three seconds.
 	//
-	// A negative value switches the timer off.
+	// A negative value switches it off.
 	IdleTimeout time.Duration
 
 	// ResyncPeriod is the time between two calls of Store.Resync, counted from the start of Run and not disturbed

@@ -178,7 +178,7 @@ type unreachable interface {
 	Unreachable() bool
 }
 
-// isNetworkError tells whether err comes from the connection. The HTTP client says so (restclient.TransportError). Others
+// isNetworkError reports whether err comes from the connection. The HTTP client says so (restclient.TransportError). Others
 // wrap what they meet in a net.Error; the bare values occur when a body is read.
 func isNetworkError(err error) bool {
 	if told, ok := errors.AsType[unreachable](err); ok {

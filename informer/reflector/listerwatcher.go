@@ -14,10 +14,9 @@ import (
 // An error may say by a method Unreachable() bool whether the server could not be reached or the connection broke; see
 // [CauseOf] for what is made of others.
 //
-// A watcher may say by a method ProvesLife() bool, asked once when it is open, whether its connection is tested while
-// nothing comes, so that Next fails when the other end has gone without a word. The error says so by a method Dead() bool.
-// How long the silence of a watch is believed depends on it, see Config.IdleTimeout. The ListerWatcher may have the method
-// ProvesLife, too: it tells what is to be expected of the next watch. It is asked often and must not take time.
+// A watcher may report by a method ProvesLife() bool, called once when it is open, whether its connection has a keepalive, so that
+// Next fails when the other end is gone. The idle timeout of the watch depends on it, see Config.IdleTimeout. The ListerWatcher may
+// have the method ProvesLife as well, for the next watch. It is called often and must not block.
 //
 // An implementation for which streaming lists make no sense may say so with a method
 // IsWatchListSemanticsUnSupported() bool that returns true (the name is client-go's); it is asked once, by [New].

@@ -19,8 +19,7 @@ type Reflector[T any] struct {
 	listerWatcher ListerWatcher[T]
 	store         Store[T]
 	delays        backoff.BackOff // between attempts; used by the goroutine of Run
-
-	*status // phase, position (the article's lastSyncResourceVersion), counters, trace
+	*status                       // phase, position (the article's lastSyncResourceVersion), counters, trace
 }
 
 // New returns a new Reflector that does nothing until [Reflector.Run].
@@ -111,6 +110,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	if err != nil {
 		return r.watchFailed(ctx, &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err})
 	}
+	defer w.Stop()
 	r.trace.WatchStarted(opts)
 	began := time.Now()
 	events, err := r.watchHandler(ctx, w, resync)

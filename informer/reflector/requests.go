@@ -45,7 +45,7 @@ type result[T any] struct {
 	err   error
 }
 
-// resultChan makes a channel of w, so that its reader can wait for something else as well. The last result has an error. stop closes w and
+// resultChan makes a channel of w, so that its reader can wait for something else as well. The last result has an error. stop ends w and
 // waits for the goroutine that reads it.
 func resultChan[T any](w api.Watcher[T]) (results <-chan result[T], stop func()) {
 	channel, done := make(chan result[T]), make(chan struct{})

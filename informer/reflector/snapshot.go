@@ -21,7 +21,6 @@ type Snapshot struct {
 	Events    int // changes received
 	Stale     int // changes received that were no news: their version is not newer than the position. The store was not told
 	Bookmarks int
-	Zombies   int // watches whose connection was dead without an error, see Trace.Zombie
 
 	// Failures in a row without health between them.
 	Failures int

@@ -43,23 +43,12 @@ type Trace struct {
 	// IdleTimeout: nothing came on a watch for that long, or no answer to the request for one; it is opened again at its
 	// position. On a quiet watch of a server that sends no bookmarks that is ordinary.
 	IdleTimeout func(silence time.Duration)
-	// Zombie: the connection of a watch or streaming list was dead without an error: its other end is gone, and nothing
-	// had said so. by is what noticed, [ZombieByIdle] or [ZombieByPing]; silence is for how long no event and no bookmark had
-	// come by then. The watch is opened again at its position. Count these: many mean a network that drops connections.
-	// What counts as proof is told in the package documentation under Failure.
-	Zombie func(silence time.Duration, by string)
 
 	// Resync: Store.Resync was called and returned err.
 	Resync func(err error)
 	// StoreFailed: the store did not take something. For Add, Update and Delete this is the only notice.
 	StoreFailed func(*StoreError)
 }
-
-// What notices that a connection is dead, as told to Trace.Zombie.
-const (
-	ZombieByIdle = "idle" // silence
-	ZombieByPing = "ping" // the connection's own test of life, such as a ping without an answer
-)
 
 // PageInfo is about one page.
 type PageInfo struct {
@@ -103,7 +92,6 @@ func (t *Trace) complete() *Trace {
 	set(&c.BackOff, func(time.Duration, error) {})
 	set(&c.Expired, func(string, error) {})
 	set(&c.IdleTimeout, func(time.Duration) {})
-	set(&c.Zombie, func(time.Duration, string) {})
 	set(&c.Resync, func(error) {})
 	set(&c.StoreFailed, func(*StoreError) {})
 	return &c
@@ -135,7 +123,6 @@ func (t *Trace) and(u *Trace) *Trace {
 		BackOff:                hooks.Join2(t.BackOff, u.BackOff),
 		Expired:                hooks.Join2(t.Expired, u.Expired),
 		IdleTimeout:            hooks.Join(t.IdleTimeout, u.IdleTimeout),
-		Zombie:                 hooks.Join2(t.Zombie, u.Zombie),
 		Resync:                 hooks.Join(t.Resync, u.Resync),
 		StoreFailed:            hooks.Join(t.StoreFailed, u.StoreFailed),
 	}

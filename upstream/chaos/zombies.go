@@ -26,8 +26,11 @@ const (
 	zombieSlack = 5 * time.Second
 )
 
-// zombieMetric counts watches that were given up because their connection was dead.
-const zombieMetric = "orrery_zombie_watches_total"
+// What is read of a replica: the watches that its informers have asked for, and the passes that its workers have made.
+const (
+	watchesMetric = "orrery_reflector_watches_total"
+	passesMetric  = "orrery_passes_total"
+)
 
 // zombies are replicas whose connections go dead: everything that travels over them vanishes, in both directions, and
 // nobody is told of an error. It is the fault that clients of Kubernetes are reported for most. They have a control plane of
@@ -41,7 +44,7 @@ type zombies struct {
 	links    []*faultnet.Link
 }
 
-// playZombies returns what did not hold: each replica has to notice within a minute, to count it, and to delete what was
+// playZombies returns what did not hold: each replica has to open other watches within a minute, and to delete what was
 // deleted while it was blind.
 func (r *run) playZombies(ctx context.Context) (found []string, err error) {
 	z := &zombies{run: r}
@@ -135,6 +138,7 @@ func (z *zombies) openReplica(i int, transport string) error {
 // awaitNotice waits until each replica has found out, and then lets its new connections through.
 func (z *zombies) awaitNotice(ctx context.Context) (found []string) {
 	dead := time.Now()
+	before := z.metrics(watchesMetric)
 	results := make([]string, len(z.replicas))
 	var waiting sync.WaitGroup
 	for i, p := range z.replicas {
@@ -142,7 +146,7 @@ func (z *zombies) awaitNotice(ctx context.Context) (found []string) {
 			defer z.links[i].Heal()
 			for ctx.Err() == nil && time.Since(dead) < 2*zombieLimit {
 				pause(ctx, 250*time.Millisecond)
-				if count, _ := p.metric(zombieMetric); count == 0 {
+				if count, _ := p.metric(watchesMetric); count <= before[i] {
 					continue
 				}
 				took := time.Since(dead)
@@ -188,6 +192,7 @@ func (z *zombies) restore(ctx context.Context) (found []string, err error) {
 		return nil, err
 	}
 	z.run.note("zombies: etcd was restored from a backup")
+	before := z.metrics(passesMetric)
 	for i := range z.links {
 		if err := z.cluster.eventually(ctx, "a namespace is created and deleted", func(ctx context.Context) error {
 			if err := ignore(z.cluster.createNamespace(ctx, zombieNamespace(i)), apierrors.IsAlreadyExists); err != nil {
@@ -199,9 +204,33 @@ func (z *zombies) restore(ctx context.Context) (found []string, err error) {
 		}
 	}
 	began := time.Now()
-	found = z.awaitWork(ctx)
+	found = append(z.awaitWork(ctx), z.awaitPasses(ctx, before)...)
 	z.run.note("zombies: at work again after %.1f s", time.Since(began).Seconds())
 	return label("after a restore: ", found), nil
+}
+
+// awaitPasses waits until each replica has worked: one of them alone could have deleted everything.
+func (z *zombies) awaitPasses(ctx context.Context, before []float64) (found []string) {
+	for i, p := range z.replicas {
+		if err := z.cluster.eventually(ctx, p.name+" works again", func(context.Context) error {
+			if passes, _ := p.metric(passesMetric); passes <= before[i] {
+				return fmt.Errorf("%s has made no pass over a namespace", p.name)
+			}
+			return nil
+		}); err != nil {
+			found = append(found, "zombies: "+err.Error())
+		}
+	}
+	return found
+}
+
+// metrics reads a metric of each replica.
+func (z *zombies) metrics(name string) (sums []float64) {
+	for _, p := range z.replicas {
+		sum, _ := p.metric(name)
+		sums = append(sums, sum)
+	}
+	return sums
 }
 
 func (z *zombies) close() error {

@@ -145,7 +145,6 @@ func TestMetricsOfARun(t *testing.T) {
 	assert.GreaterOrEqual(t, sum(families, "rest_client_requests_total", "code=200", "method=GET"), 5.0)
 	assert.GreaterOrEqual(t, sum(families, "rest_client_request_duration_seconds", "verb=PUT"), 1.0)
 	assert.Positive(t, sum(families, "informer_store_resource_version", "resource=namespaces", "version=v1"))
-	assert.Zero(t, sum(families, "orrery_zombie_watches_total"))
 	assert.Zero(t, sum(families, "orrery_dropped_trace_events_total"))
 	for _, definition := range metrics.Definitions() {
 		if family := families[definition.Name]; family != nil {

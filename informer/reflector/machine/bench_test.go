@@ -11,6 +11,7 @@ import (
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/informer/reflector/machine"
+	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
 
@@ -75,9 +76,11 @@ func stream(trace *reflector.Trace) (w *endless, stop func()) {
 	r := machine.New(reflector.Config[*api.Namespace]{
 		Store: nowhere{},
 		Trace: trace,
-		ListerWatcher: scripted{
-			list:  func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) { return listOf("1", ""), nil },
-			watch: func(context.Context, api.ListOptions) (api.Watcher[*api.Namespace], error) { return w, nil },
+		ListerWatcher: reflectortest.Scripted{
+			OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+				return reflectortest.ListOf("1", ""), nil
+			},
+			OnWatch: func(context.Context, api.ListOptions) (api.Watcher[*api.Namespace], error) { return w, nil },
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,6 +13,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
 
@@ -40,14 +41,14 @@ func TestTheStoreConverges(t *testing.T) {
 			f.source.SetLatency(0)
 			time.Sleep(15 * time.Minute) // longer than any silence, back-off and deadline together
 			synctest.Wait()
-			assert.Equal(t, versions(f.source.Objects()), f.store.state())
+			assert.Equal(t, reflectortest.Versions(f.source.Objects()), f.store.State())
 			shot := f.Snapshot()
 			assert.Equal(t, reflector.PhaseWatching, shot.Phase)
 			assert.Equal(t, 1, f.source.Watchers())
 			f.source.Add(informertest.Namespace("last"))
 			synctest.Wait()
-			assert.Contains(t, f.store.state(), "last")
-			assertAscending(t, f.store.versions)
+			assert.Contains(t, f.store.State(), "last")
+			assertAscending(t, f.store.Replaced())
 			stop()
 			assert.Zero(t, f.source.Watchers())
 		})

@@ -1,169 +1,76 @@
-// Package reflector keeps a store equal to a collection on an API server, by listing it once and watching it from
-// then on.
+// Package machine is the form of the reflector that production needs: the list and watch of package reflector as a table of
+// transitions, with a recovery for every failure.
 //
 // # Concept
 //
-// An API server can say what there is (LIST) and what changes (WATCH, from a version on). Neither is enough alone: a
-// list is old when it arrives, and a watch breaks, falls behind the history that the server keeps, or dies without a
-// word. The [Reflector] puts the two together and repairs what breaks:
+// What comes next, and when, is decided by a machine without goroutines, clock, network or chance:
 //
-//	LIST at "0" ──► store.Replace ──► WATCH from the version of the list ──► store.Add, Update, Delete
-//	   ▲                                │  ends in good order, breaks, goes silent:
-//	   │                                │  WATCH again from the version of the last event
-//	   └── "410 Gone": LIST at "" ◄─────┘
+//	step(state, input) -> state, effects
 //
-// The version it has reached (the resourceVersion; compared only where versions are numbers from one counter, KEP-5504) is its
-// position. Most of the package is about when a position can be kept, because a list of everything is dear to both sides.
+// An input is an answer, an event or a time that has come. An effect is a request, a call of the store or a timer. The file table.go is all
+// of the behaviour, one transition a line; there is no way around it. Around the machine is a shell, the type [Reflector], which owns
+// the goroutines, the connection and the store, and decides nothing. The design is that of etcd's raft package; the watcher of
+// kube-rs, with five states, is a relative. client-go does the same with nested loops.
 //
-// Which of the two comes next, and when, is decided by a machine without goroutines, clock, network or chance:
+// Beyond the textbook form it
 //
-//	step(state, input) -> (state, effects)
+//   - gets the initial state as a stream (KEP-3157) if the server does that, which spares the server a large answer;
+//   - replaces a watch whose connection is dead without an error;
+//   - verifies the position after the connection was lost: a server whose etcd was restored from a backup is behind it;
+//   - skips stale events, which a proxy or a watch cache has sent before;
+//   - keeps the position for a while over internal errors of the server, and never waits for a list without a limit;
+//   - keeps the beat of resyncs, whatever else happens.
 //
-// Inputs are answers, events and times that have come; effects are requests, calls of the store and timers. The file
-// table.go is all of its behaviour, one transition a line. Around it is a shell, the type Reflector, which owns what the machine
-// must not have and decides nothing. The shape is that of etcd's raft package, the five-state watcher of kube-rs is a
-// relative. The original in client-go does the same with nested loops. In the article on the controller manager the
-// Reflector is the part of the informer's controller that feeds the DeltaFIFO.
+// # Reading the table
 //
-// The initial state can come as a stream of events as well (KEP-3157, streaming lists): it spares the server a large
-// answer. If the server does not do that the state is listed.
+// A row says: in this phase, on this input, if this condition holds, do this and go to that phase. Several rows with the same phase and
+// input are alternatives; the first one whose condition holds is taken. An input without a row changes nothing: it is a timer or an
+// answer that the phase before has given up.
 //
-// # Phases
-//
-// In every phase Stop leads to Stopped, and ResyncElapsed calls Store.Resync and stays. The rest, from the table:
-//
-// (generated from the transition table by: go test -run Diagram -update)
-//
-//	stateDiagram-v2
-//	    Idle --> OpeningStream : Start [streaming list wanted]
-//	    Idle --> Listing : Start [otherwise]
-//	    OpeningStream --> Streaming : Opened
-//	    OpeningStream --> OpeningStream : OpenFailed [position refused]
-//	    OpeningStream --> BackingOff : OpenFailed [Retry]
-//	    OpeningStream --> Listing : OpenFailed [otherwise]
-//	    OpeningStream --> OpeningStream : IdleElapsed [the timer was late]
-//	    OpeningStream --> Listing : IdleElapsed [otherwise]
-//	    OpeningStream --> Listing : DeadlineElapsed
-//	    Streaming --> Streaming : Event
-//	    Streaming --> Replacing : Bookmark [initial events end]
-//	    Streaming --> Streaming : Bookmark [otherwise]
-//	    Streaming --> BackingOff : StreamEnded [attempts left]
-//	    Streaming --> Listing : StreamEnded [otherwise]
-//	    Streaming --> OpeningStream : StreamFailed [position refused]
-//	    Streaming --> BackingOff : StreamFailed [Retry, attempts left]
-//	    Streaming --> Listing : StreamFailed [otherwise]
-//	    Streaming --> Streaming : IdleElapsed [the timer was late]
-//	    Streaming --> Listing : IdleElapsed [otherwise]
-//	    Streaming --> Listing : DeadlineElapsed
-//	    Listing --> BackingOff : PageListed [no resourceVersion]
-//	    Listing --> Listing : PageListed [token repeated in pages]
-//	    Listing --> BackingOff : PageListed [token repeated]
-//	    Listing --> Listing : PageListed [more pages]
-//	    Listing --> Replacing : PageListed [otherwise]
-//	    Listing --> Listing : ListFailed [token expired]
-//	    Listing --> Listing : ListFailed [position refused]
-//	    Listing --> BackingOff : ListFailed [otherwise]
-//	    Listing --> BackingOff : DeadlineElapsed
-//	    Replacing --> Watching : Replaced [from a stream]
-//	    Replacing --> OpeningWatch : Replaced [otherwise]
-//	    Replacing --> BackingOff : ReplaceFailed
-//	    OpeningWatch --> Watching : Opened
-//	    OpeningWatch --> BackingOff : OpenFailed [Retry]
-//	    OpeningWatch --> BackingOff : OpenFailed [StartFresh]
-//	    OpeningWatch --> BackingOff : OpenFailed [otherwise]
-//	    OpeningWatch --> OpeningWatch : IdleElapsed [the timer was late]
-//	    OpeningWatch --> BackingOff : IdleElapsed [otherwise]
-//	    OpeningWatch --> BackingOff : ResyncFailed
-//	    Watching --> Watching : Event [not newer than the position]
-//	    Watching --> Watching : Event [otherwise]
-//	    Watching --> Watching : Bookmark
-//	    Watching --> BackingOff : StreamEnded [very short, nothing came]
-//	    Watching --> BackingOff : StreamEnded [very short, no progress]
-//	    Watching --> OpeningWatch : StreamEnded [short watches, nothing for minutes]
-//	    Watching --> OpeningWatch : StreamEnded [otherwise]
-//	    Watching --> BackingOff : StreamFailed [Resume, very short, nothing came]
-//	    Watching --> BackingOff : StreamFailed [Resume, very short, no progress]
-//	    Watching --> OpeningWatch : StreamFailed [Resume, short watches, nothing for minutes]
-//	    Watching --> OpeningWatch : StreamFailed [Resume]
-//	    Watching --> BackingOff : StreamFailed [Retry]
-//	    Watching --> BackingOff : StreamFailed [Internal, budget left]
-//	    Watching --> BackingOff : StreamFailed [StartFresh]
-//	    Watching --> BackingOff : StreamFailed [otherwise]
-//	    Watching --> Watching : IdleElapsed [the timer was late]
-//	    Watching --> OpeningWatch : IdleElapsed [otherwise]
-//	    Watching --> BackingOff : ResyncFailed
-//	    BackingOff --> BackingOff : DelayDrawn
-//	    BackingOff --> OpeningWatch : BackOffElapsed [nobody answered, position kept]
-//	    BackingOff --> OpeningWatch : BackOffElapsed [position kept]
-//	    BackingOff --> OpeningStream : BackOffElapsed [streaming list wanted]
-//	    BackingOff --> Listing : BackOffElapsed [otherwise]
-//	    BackingOff --> BackingOff : ResyncFailed [position kept]
-//
-// (end of the generated part)
-//
-// TRANSITIONS.md beside this file has it as a picture, with the effects and the table of remedies ([RemedyFor]).
+// TRANSITIONS.md beside this file is drawn from the table, by go test -run Diagram -update: a diagram of the phases, with each condition in
+// brackets; the rows with their effects; and the recovery actions ([RecoveryFor]). In every phase Stop leads to Stopped, and ResyncElapsed
+// calls Store.Resync and stays; the diagram leaves both out.
 //
 // # Guarantees
 //
-//   - Order: the store sees events in the order in which the server sent them. Calls of the store never overlap.
-//   - Nothing is lost between list and watch: the watch begins at the version of the list.
-//   - A watch always begins at a position, and never at one that the server has refused (410, or too large). After such a
-//     refusal the next list is a consistent read at "".
-//   - A watch that begins again after nobody has answered, or after a silence, on one watch or for three minutes on several short
-//     ones, begins at a position that the server has: a list of one object at that version comes first. Somebody else may answer
-//     by then: a cluster whose etcd was restored from a backup is behind, takes watches of the future, and delivers nothing until
-//     it has caught up. client-go waits for that; it may take days.
-//   - The position moves with every event and bookmark, never back (where versions can be compared), and only after the whole state is in the store.
-//   - An event that is not newer than the position (sent twice, or long after its time) is not applied, see Snapshot.Stale.
-//     Versions that are no numbers are not compared, nor are those of a server that numbers the changes of each object by itself,
-//     as a list shows in which two objects have the same version, or one a greater version than the list.
-//   - What is deleted while nobody watches is not seen as a deletion; it is missing from the next Replace. Making a
-//     notification of that is the work of the DeltaFIFO.
-//   - Objects are handed on as they came. Who receives them must treat them as immutable.
+// Those of package reflector, and:
+//
+//   - A watch that is opened again after its connection was lost or it was silent, or after three minutes without news, begins at a
+//     position that the server has reached: a list of one object at that version comes first. That list waits for the client's
+//     rate limiter like any other; the time it waits there does not count against the server. A server restored from a backup accepts
+//     watches of the future and delivers nothing until it has caught up. client-go waits for that, possibly for days.
+//   - The position never goes back, where versions can be compared: numbers from one counter (KEP-5504). The store is told of no
+//     older bookmark.
+//   - A stale event, whose version is not newer than the position, is not applied; Snapshot.Stale counts it. Versions are not compared if they
+//     are no numbers, or if a list has shown that the server counts the changes of each object.
 //
 // # Goroutines
 //
-// Run works on the goroutine of its caller and starts one more, which keeps the time; it is over when Run returns. Both
-// feed the machine under one mutex, which is held during the calls of store, hooks and error handler and never while
-// waiting for the server. Events are pulled from the connection by the goroutine of Run and are in the store when
-// it pulls the next one: no channel and no hand-off per event.
-//
-// Run returns when its context ends: an outstanding request or open watch is cancelled, a call of the store is waited for.
+// Run works on the goroutine of its caller and starts one more, which fires the timers and has ended when Run returns. Both
+// feed the machine under one mutex. It is held during the calls of store, hooks and error handler, and not while Run waits
+// for the server. The goroutine of Run pulls an event from the connection and has it in the store before it pulls the next one.
 //
 // # Failure
 //
-// Every error is classified by [CauseOf], and [RemedyFor] says what follows: resume at the position at once, retry after a
-// back-off, list anew, start fresh, or give a streaming list up. A Reflector never gives up altogether.
+// [reflector.CauseOf] classifies an error, and [RecoveryFor] says what follows: resume at the position at once, retry after a
+// back-off, list anew, start fresh at "", or fall back from a streaming list to a list. A Reflector never gives up.
 //
-// Back-off grows from 0.8 s to 30 s, each wait stretched by up to its double, and begins again after health: a
-// watch that delivered something or lasted ten seconds. (The original begins again every two minutes, healthy or not.)
-// A server's Retry-After is honoured, up to five minutes. The ListerWatcher is asked not to repeat requests by itself
-// ([api.WithSingleAttempt]), so that nothing waits for the same thing in two places.
+// A connection whose other end is gone gives no error. It is noticed
 //
-// A half-open connection, of which only the other end is gone, gives no error. It is found out
+//   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);
+//   - by the idle timeout of a watch (Config.IdleTimeout): 45 s without keepalive, 90 s to 3 min with it;
+//   - by the time that opening a watch takes (45 s; 10 s after a silent one) and a list (Config.ListTimeout).
 //
-//   - by the client, where the protocol has a test of life (HTTP/2 and websocket pings: within 45 s);
-//   - by silence on a watch (Config.IdleTimeout): 45 s where there is no such test, 90 s to 3 min where there is;
-//   - by the time that opening a watch takes (45 s; 10 s for one that replaces a silent one) and a list (Config.ListTimeout).
+// Without keepalive the server is asked to end each watch before the idle timeout, so that a quiet watch ends in good order. A
+// process that was suspended finds its timers late; it reads first what has come meanwhile.
 //
-// Either way the watch goes on at its position. Trace.Zombie counts the connections that were dead. Silence alone is no proof of
-// that, and what comes on the next watch is none either: it may have happened just then. A silent watch is counted when it breaks a
-// promise of the server. Where connections are not tested each watch is asked for with a limit of 31 to 40 s, so that a healthy one
-// ends by itself, with a bookmark just before; one that does not end is dead. On any watch that has had a bookmark, of a
-// server whose rhythm is known, a silence of one and a half times that rhythm is too much. And it is counted if the
-// server does not answer the next request either. What is believed of a server is forgotten when it was of no use, so one that
-// keeps no limits, or stops sending bookmarks, costs one wrong count.
-//
-// A process that was stopped for a while finds its timers over and what has come unread; it reads that first.
-//
-// A failed round is told to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError],
-// which wrap the cause. Everything smaller is told to the [Trace]. Panics are nobody's business here: they come out of Run.
+// A panic on the goroutine of the timers comes out of Run as a [*PanicError], any other one as it is.
 //
 // # Testing
 //
 // The machine is tested as a function: every row of the table is reached, every pair of phase and input is accounted for, and
-// any sequence of inputs keeps the invariants. The shell is tested against informertest.FakeSource in synctest bubbles; the
-// files in testdata are incidents, told as scripts. A program that uses a Reflector can do the same.
+// any sequence of inputs keeps the invariants. The shell is tested against informertest.FakeSource in synctest bubbles, by the suite
+// of package reflectortest and by the files in testdata, which are incidents told as scripts.
 //
 // Next: package informer
 package machine

@@ -8,20 +8,20 @@ import (
 	"orrery/restclient/api"
 )
 
-// performLocked carries effects out, in order. If one of them has an outcome, that is the next input.
-func (r *Reflector[T]) performLocked(effects []effect) (outcome input, more bool) {
-	for i := range effects {
-		if outcome, more = r.doLocked(&effects[i]); more {
-			return outcome, true
+// performLocked carries the effects of a step out, in order. It reports whether one of them had an outcome, which is the next input.
+func (r *Reflector[T]) performLocked() (more bool) {
+	for i := range r.todo.n {
+		if more = r.doLocked(&r.todo.list[i]); more {
+			return true
 		}
 	}
-	return input{}, false
+	return false
 }
 
-func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
+func (r *Reflector[T]) doLocked(e *effect) (more bool) {
 	switch e.kind {
 	case effectApply:
-		r.applyLocked(&r.event)
+		r.applyLocked()
 	case effectMark:
 		r.markLocked(e)
 	case effectCollect:
@@ -29,24 +29,26 @@ func (r *Reflector[T]) doLocked(e *effect) (outcome input, more bool) {
 	case effectKeepPage:
 		r.keepPageLocked()
 	case effectReplace:
-		return r.replaceLocked(e), true
+		r.in = r.replaceLocked(e)
+		return true
 	case effectResync:
 		return r.resyncLocked()
 	case effectDraw:
-		return r.drawLocked(e), true
+		r.in = r.drawLocked(e)
+		return true
 	case effectOpen:
 		e.options.TimeoutSeconds = r.drawTimeout(e.brief)
-		r.requestLocked(*e)
+		r.requestLocked(e)
 	case effectList, effectRead, effectWait, effectHalt:
-		r.requestLocked(*e)
+		r.requestLocked(e)
 	case effectDiscard:
 		r.collected = collection[T]{}
 	case effectClose:
-		r.closeLocked(*e)
+		r.closeLocked(e)
 	default:
 		r.tellLocked(e)
 	}
-	return input{}, false
+	return false
 }
 
 // tellLocked carries out the effects that only inform.
@@ -60,8 +62,6 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 		r.trace.Expired(e.rv, e.err)
 	case e.kind == effectNoteIdle:
 		r.trace.IdleTimeout(e.lasted)
-	case e.kind == effectNoteZombie:
-		r.trace.Zombie(e.lasted, e.by)
 	case e.kind == effectNoteLister:
 		r.trace.StreamingListAbandoned(e.err)
 	}
@@ -69,7 +69,8 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 
 // applyLocked gives the event to the store. Whether an object is new there is for the store to decide; the
 // consumer of a DeltaFIFO does it.
-func (r *Reflector[T]) applyLocked(event *api.WatchEvent[T]) {
+func (r *Reflector[T]) applyLocked() {
+	event := &r.event
 	r.trace.Event(event.Type, event.ResourceVersion)
 	var op reflector.StoreOp
 	var err error
@@ -138,17 +139,18 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	return input{kind: InputReplaced, owned: owned}
 }
 
-func (r *Reflector[T]) resyncLocked() (outcome input, more bool) {
+func (r *Reflector[T]) resyncLocked() (failed bool) {
 	if r.config.ShouldResync != nil && !r.config.ShouldResync() {
-		return input{}, false
+		return false
 	}
 	err := r.config.Store.Resync()
 	r.trace.Resync(err)
 	if err == nil {
-		return input{}, false
+		return false
 	}
 	r.storeFailedLocked(reflector.OpResync, r.state.lastRV, err)
-	return input{kind: InputResyncFailed, err: err, cause: reflector.CauseOther}, true
+	r.in = input{kind: InputResyncFailed, err: err, cause: reflector.CauseOther}
+	return true
 }
 
 // drawLocked draws how long to back off: not less than the server asked for.
@@ -167,13 +169,13 @@ func (r *Reflector[T]) drawTimeout(brief bool) int64 {
 	chance := rand.Float64()
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + chance)
 	if brief {
-		limit = min(limit, r.rules.muteIdle.Seconds()*(0.7+0.2*chance))
+		limit = min(limit, r.rules.silentIdle.Seconds()*(0.7+0.2*chance))
 	}
 	return max(1, int64(limit))
 }
 
 // closeLocked ends the stream, if one is open, and the attempt to open one.
-func (r *Reflector[T]) closeLocked(e effect) {
+func (r *Reflector[T]) closeLocked(e *effect) {
 	if r.cancel != nil {
 		r.cancel()
 	}

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -61,18 +60,17 @@ func (r *Reflector[T]) open(op operation) {
 	}
 	r.watcher = watcher
 	r.trace.WatchStarted(op.options)
-	prover, ok := watcher.(keepaliver)
-	r.handleLocked(input{
-		kind:  InputOpened,
-		lives: ok && prover.ProvesLife(),
-		limit: time.Duration(op.options.TimeoutSeconds) * time.Second,
-	})
+	carried, ok := watcher.(keepaliver)
+	r.handleLocked(input{kind: InputOpened, keepalive: ok && carried.ProvesLife()})
 }
 
 // verify asks for a single object of a state that is not older than the position. It returns the error of a server that has not
 // reached it, that has no time, or that does not answer; any other says nothing about the position, and the watch is tried.
 func (r *Reflector[T]) verify(op operation) error {
-	_, err := r.config.ListerWatcher.List(op.ctx, api.ListOptions{
+	ctx := api.WithThrottled(op.ctx, func(wait time.Duration) {
+		r.outcome(op, input{kind: InputThrottled, delay: wait})
+	})
+	_, err := r.config.ListerWatcher.List(ctx, api.ListOptions{
 		ResourceVersion:      op.options.ResourceVersion,
 		ResourceVersionMatch: api.MatchNotOlderThan,
 		Limit:                1,
@@ -98,16 +96,12 @@ func (r *Reflector[T]) read(op operation) {
 	}
 }
 
-// received hands what was read to the machine and tells whether to read on.
+// received hands what was read to the machine and reports whether to read on.
 func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error) (readOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.operation.id != op.id || err != nil && r.stoppingLocked(op) {
 		return false
-	}
-	if err == nil && r.state.phase == phaseWatching && isChange(event.Type) && !r.state.oldNews(event.ResourceVersion) {
-		r.followLocked(&event)
-		return true
 	}
 	r.event = event
 	r.handleLocked(meaning(event, err))
@@ -129,7 +123,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	}
 }
 
-// outcome hands the failure of an operation to the machine.
+// outcome hands what an operation has come to, or its delay, to the machine.
 func (r *Reflector[T]) outcome(op operation, in input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +132,7 @@ func (r *Reflector[T]) outcome(op operation, in input) {
 	}
 }
 
-// stoppingLocked tells that the outcome of op does not matter any more: the operation was replaced, or Run has to end
+// stoppingLocked reports that the outcome of op does not matter any more: the operation was replaced, or Run has to end
 // and everything fails for that reason.
 func (r *Reflector[T]) stoppingLocked(op operation) bool {
 	return r.operation.id != op.id || r.ctx.Err() != nil
@@ -146,10 +140,7 @@ func (r *Reflector[T]) stoppingLocked(op operation) bool {
 
 // failed is the input for an error.
 func failed(kind Input, err error) input {
-	in := input{kind: kind, err: err, cause: reflector.CauseOf(err), askAfter: api.RetryAfterOf(err)}
-	if told, ok := errors.AsType[deadConnection](err); ok {
-		in.dead = told.Dead()
-	}
+	in := input{kind: kind, err: err, cause: reflector.CauseOf(err), retryAfter: api.RetryAfterOf(err)}
 	if kind == InputStreamFailed && in.cause == reflector.CauseEnded {
 		in.kind, in.err = InputStreamEnded, io.EOF
 	}
@@ -158,7 +149,7 @@ func failed(kind Input, err error) input {
 
 // requestLocked replaces the operation of Run's goroutine. Its context is new unless it goes on with the stream that the
 // one before has opened.
-func (r *Reflector[T]) requestLocked(e effect) {
+func (r *Reflector[T]) requestLocked(e *effect) {
 	op := operation{id: r.operation.id + 1, kind: e.kind, ctx: r.operation.ctx, options: e.options, verify: e.verify}
 	if e.kind != effectRead {
 		if r.cancel != nil {
@@ -168,10 +159,4 @@ func (r *Reflector[T]) requestLocked(e effect) {
 		op.ctx, r.cancel = context.WithCancel(api.WithSingleAttempt(r.ctx))
 	}
 	r.operation = op
-}
-
-// deadConnection is an error of a client that knows whether the connection had gone dead without a word.
-type deadConnection interface {
-	error
-	Dead() bool
 }

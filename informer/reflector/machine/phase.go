@@ -50,6 +50,8 @@ const (
 	InputIdleElapsed
 	// InputDeadlineElapsed: the list request or the streaming list takes too long.
 	InputDeadlineElapsed
+	// InputThrottled: the request waits for the client's own rate limiter, for a time that is known.
+	InputThrottled
 	// InputResyncElapsed: a resync is due.
 	InputResyncElapsed
 	// InputResyncFailed: the store could not resync.
@@ -61,7 +63,7 @@ const (
 
 var inputNames = [inputCount]string{
 	"Start", "PageListed", "ListFailed", "Opened", "OpenFailed", "Event", "Bookmark", "StreamEnded", "StreamFailed",
-	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "ResyncElapsed",
+	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled", "ResyncElapsed",
 	"ResyncFailed", "Stop"}
 
 func (i Input) String() string { return inputNames[i] }

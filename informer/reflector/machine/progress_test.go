@@ -307,18 +307,10 @@ func TestChangedTablesAreFoundOut(t *testing.T) {
 		do    func(row *transition)
 	}{
 		"an open watch is not watched over": {phaseOpeningWatch, InputOpened, func(row *transition) {
-			row.do = func(r *rules, s state, in input) (state, []effect) {
-				s, effects := readWatch(r, s, in)
-				s.idleAt = never
-				return s, effects
-			}
+			row.do = then(readWatch, func(_ *rules, s *state, _ *input, _ *effects) { s.idleAt = never })
 		}},
 		"a bookmark leads backwards": {phaseWatching, InputBookmark, func(row *transition) {
-			row.do = func(r *rules, s state, in input) (state, []effect) {
-				s, effects := mark(r, s, in)
-				s.lastRV = "1"
-				return s, effects
-			}
+			row.do = then(mark, func(_ *rules, s *state, _ *input, _ *effects) { s.lastRV = "1" })
 		}},
 		"a refused position is kept": {phaseOpeningWatch, InputOpenFailed, func(row *transition) {
 			if row.when.text == StartFresh.String() {
@@ -326,20 +318,13 @@ func TestChangedTablesAreFoundOut(t *testing.T) {
 			}
 		}},
 		"a back-off has no end": {phaseBackingOff, InputDelayDrawn, func(row *transition) {
-			row.do = func(r *rules, s state, in input) (state, []effect) {
-				s, effects := wait(r, s, in)
-				s.backOffAt = never
-				return s, effects
-			}
+			row.do = then(wait, func(_ *rules, s *state, _ *input, _ *effects) { s.backOffAt = never })
 		}},
 		"a resync stops the beat": {phaseWatching, InputResyncElapsed, func(row *transition) {
-			row.do = func(_ *rules, s state, _ input) (state, []effect) {
-				s.resyncAt = never
-				return s, nil
-			}
+			row.do = func(_ *rules, s *state, _ *input, _ *effects) { s.resyncAt = never }
 		}},
 		"a list that fails is forgotten": {phaseListing, InputListFailed, func(row *transition) {
-			row.do = func(_ *rules, s state, _ input) (state, []effect) { return s, nil }
+			row.do = func(*rules, *state, *input, *effects) {}
 		}},
 	}
 	for name, test := range tests {

@@ -69,8 +69,8 @@ func TestAStepChangesNothing(t *testing.T) {
 			in := randomInput(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "input") })
 			in.now = d.state.lastTime() + time.Second
 			before := d.state
-			first, effects := d.rules.step(d.state, in)
-			second, again := d.rules.step(d.state, in)
+			first, effects := d.rules.after(d.state, in)
+			second, again := d.rules.after(d.state, in)
 			require.Equal(t, before, d.state)
 			require.Equal(t, first, second)
 			require.Equal(t, effects, again)

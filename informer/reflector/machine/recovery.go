@@ -1,13 +1,17 @@
 package machine
 
-import "orrery/informer/reflector"
+import (
+	"io"
 
-// Remedy is what a Reflector does about a failure.
-type Remedy int
+	"orrery/informer/reflector"
+)
+
+// Recovery is what a Reflector does about a failure.
+type Recovery int
 
 const (
 	// Relist gives the round up: back off, then fetch the whole state again.
-	Relist Remedy = iota
+	Relist Recovery = iota
 	// Resume asks again from the same position, at once.
 	Resume
 	// Retry backs off and asks again from the same position.
@@ -17,17 +21,19 @@ const (
 	StartFresh
 	// FallBack gives the streaming list up and lists.
 	FallBack
-	remedyCount
+	recoveryCount
 )
 
-var remedyNames = [remedyCount]string{"Relist", "Resume", "Retry", "StartFresh", "FallBack"}
+var recoveryNames = [recoveryCount]string{"Relist", "Resume", "Retry", "StartFresh", "FallBack"}
 
-func (r Remedy) String() string { return remedyNames[r] }
+func (r Recovery) String() string { return recoveryNames[r] }
 
-// RemedyFor is the one table that says what follows from a failure: the phase it happened in and its cause. The
+// RecoveryFor is the one table that says what follows from a failure: the phase it happened in and its cause. The
 // transition table refines it with what it knows beyond that: how many attempts were made, how long a watch
 // lasted, which page of a list failed.
-func RemedyFor(phase reflector.Phase, cause reflector.Cause) Remedy { return remedies[cause][phase] }
+func RecoveryFor(phase reflector.Phase, cause reflector.Cause) Recovery {
+	return recoveries[cause][phase]
+}
 
 // causeCount is how many causes there are.
 const causeCount = reflector.CauseUnreachable + 1
@@ -35,7 +41,7 @@ const causeCount = reflector.CauseUnreachable + 1
 // Listing has no Retry and no Resume: to begin again is what Relist means. Phases without an outstanding request
 // are Relist, which nobody asks for. An open watch that ends for an unknown reason is resumed: if the reason comes
 // again at once, the watch was a very short one, and that leads to a list.
-var remedies = [causeCount][phaseCount]Remedy{
+var recoveries = [causeCount][phaseCount]Recovery{
 	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
 	reflector.CauseTooLarge:        {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
 	reflector.CauseTooManyRequests: {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Retry},
@@ -45,4 +51,50 @@ var remedies = [causeCount][phaseCount]Remedy{
 	reflector.CauseInternal:        {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
 	reflector.CauseUnknown:         {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Resume},
 	reflector.CauseOther:           {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
+}
+
+// failure is the error of the phase in which something failed. It wraps what the input brought, or the reason why
+// the machine refuses what it brought.
+func (r *rules) failure(s *state, in *input) error {
+	err := in.err
+	switch in.kind {
+	case InputPageListed:
+		err = reflector.ErrRepeatedContinue
+		if versionMissing.holds(r, s, in) {
+			err = reflector.ErrNoResourceVersion
+		}
+	case InputIdleElapsed:
+		err = reflector.ErrIdle
+	case InputDeadlineElapsed:
+		err = reflector.ErrListTimeout
+	}
+	switch s.phase {
+	case phaseListing:
+		return &reflector.ListError{Name: r.name, ResourceVersion: s.requestRV, Page: s.page, Err: err}
+	case phaseReplacing:
+		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.listRV, Err: err}
+	}
+	if in.kind == InputResyncFailed {
+		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.lastRV, Err: err}
+	}
+	return r.streamFailure(s, in, err)
+}
+
+// streamFailure is the error of a watch or a streaming list.
+func (r *rules) streamFailure(s *state, in *input, err error) error {
+	streaming := s.phase == phaseOpeningStream || s.phase == phaseStreaming
+	if streaming && (in.kind == InputIdleElapsed || in.kind == InputDeadlineElapsed || in.kind == InputStreamEnded) {
+		err = reflector.ErrNoInitialBookmark
+	}
+	if s.phase == phaseOpeningStream || s.phase == phaseOpeningWatch {
+		return &reflector.WatchStartError{Name: r.name, ResourceVersion: s.requestRV, Streaming: streaming, Err: err}
+	}
+	if s.phase == phaseWatching && err == io.EOF {
+		err = reflector.ErrVeryShortWatch
+	}
+	rv := s.lastRV
+	if streaming {
+		rv = s.requestRV
+	}
+	return &reflector.StreamError{Name: r.name, ResourceVersion: rv, Streaming: streaming, Err: err}
 }

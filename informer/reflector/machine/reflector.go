@@ -2,6 +2,8 @@ package machine
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -34,6 +36,8 @@ type Reflector[T any] struct {
 	// the shell waits for a list, a watch, an event or a timer.
 	mu        sync.Mutex
 	state     state
+	in        input                 // of the step that is being made; kept here so that a step allocates nothing
+	todo      effects               // of the same step
 	operation operation             // what the goroutine of Run has to do
 	cancel    context.CancelFunc    // ends operation.ctx
 	watcher   api.Watcher[T]        // the open stream, or nil
@@ -49,7 +53,7 @@ type Reflector[T any] struct {
 	// publishMu guards the copy that Snapshot reads, so that it can be called from hooks, handlers and the store.
 	// It is taken while mu is held, never the other way round.
 	publishMu            sync.Mutex
-	published            state
+	published            shown
 	publishedStoreErrors int
 	publishedStoreError  *reflector.StoreError
 }
@@ -71,7 +75,7 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 		r.marks = store.Bookmark
 	}
 	r.carried, _ = cfg.ListerWatcher.(keepaliver)
-	r.published = r.state
+	r.published = r.state.shown
 	return r
 }
 
@@ -123,7 +127,7 @@ func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	keeper.Wait()
 	r.timer.Stop()
 	r.mu.Lock()
-	r.closeLocked(effect{})
+	r.closeLocked(&effect{})
 	r.mu.Unlock()
 	if r.crash != nil {
 		panic(r.crash)
@@ -144,18 +148,113 @@ func (r *Reflector[T]) handle(in input) {
 }
 
 func (r *Reflector[T]) handleLocked(in input) {
+	r.in = in
 	for more := true; more; {
-		in.now = time.Since(r.began)
-		in.mute = r.carried != nil && !r.carried.ProvesLife()
-		next, effects := r.rules.step(r.state, in)
-		if next.phase != r.state.phase {
-			r.trace.StateChanged(r.state.phase, next.phase, in.kind.String())
+		r.in.now = time.Since(r.began)
+		if r.in.kind != InputEvent { // no connection is opened because of an event
+			r.in.silent = r.carried != nil && !r.carried.ProvesLife()
 		}
-		r.state = next
-		in, more = r.performLocked(effects)
+		from := r.state.phase
+		r.todo.n = 0
+		r.rules.step(&r.state, &r.in, &r.todo)
+		if r.state.phase != from {
+			r.trace.StateChanged(from, r.state.phase, r.in.kind.String())
+		}
+		more = r.performLocked()
 		r.publishLocked()
 	}
 	if at, _ := r.state.next(); at < r.ringsAt {
 		r.setTimerLocked(at)
 	}
+}
+
+// keepTime is the second goroutine of Run. It tells the machine which times have come, also while the first one
+// waits for an answer: it is what interrupts a stream that has gone silent and what makes resyncs happen on a
+// quiet watch. It ends with r.ctx.
+func (r *Reflector[T]) keepTime() {
+	defer func() {
+		if value := recover(); value != nil {
+			r.crash = &PanicError{Value: value, Stack: debug.Stack()}
+			r.end()
+		}
+	}()
+	for {
+		select {
+		case <-r.ctx.Done():
+			r.handle(input{kind: InputStop})
+			return
+		case <-r.timer.C:
+			r.ring()
+		}
+	}
+}
+
+// ring tells the machine of every time that has come and sets the timer to the next. The timer is not moved when a
+// deadline moves away (an event arrives and the silence counts from there): it rings in vain then, at most once in an idle
+// timeout, which is cheaper than moving it with each event.
+func (r *Reflector[T]) ring() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ctx.Err() == nil {
+		at, due := r.state.next()
+		if at > time.Since(r.began) {
+			r.setTimerLocked(at)
+			return
+		}
+		r.handleLocked(input{kind: due})
+	}
+}
+
+// PanicError carries a panic from the goroutine that keeps the time to the one that called Run, which panics with
+// it. A panic on Run's own goroutine is left as it is.
+type PanicError struct {
+	Value any    // what was given to panic
+	Stack []byte // of the goroutine that panicked
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("%v\n\n%s", e.Value, e.Stack) }
+
+// Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine and waits for
+// nothing that takes long.
+func (r *Reflector[T]) Snapshot() reflector.Snapshot {
+	r.publishMu.Lock()
+	defer r.publishMu.Unlock()
+	s := r.published
+	snapshot := reflector.Snapshot{
+		Name:                   r.rules.name,
+		Phase:                  s.phase,
+		ResourceVersion:        s.lastRV,
+		ResourceVersionRefused: s.unavailable,
+		Synced:                 s.synced,
+		StreamingList:          r.rules.streaming && !s.refused,
+		Rounds:                 s.rounds,
+		Lists:                  s.lists,
+		Watches:                s.watches,
+		Events:                 s.totalEvents,
+		Stale:                  s.totalStale,
+		Bookmarks:              s.totalBookmarks,
+		Failures:               s.failures,
+		LastError:              s.lastErr,
+		StoreErrors:            r.publishedStoreErrors,
+		LastStoreError:         r.publishedStoreError,
+	}
+	if s.backOffAt != never {
+		snapshot.NextAttempt = r.began.Add(s.backOffAt)
+	}
+	return snapshot
+}
+
+// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is ""
+// before the first list.
+func (r *Reflector[T]) LastSyncResourceVersion() string {
+	r.publishMu.Lock()
+	defer r.publishMu.Unlock()
+	return r.published.lastRV
+}
+
+func (r *Reflector[T]) publishLocked() {
+	r.publishMu.Lock()
+	r.published = r.state.shown
+	r.publishedStoreErrors, r.publishedStoreError = r.failures, r.failure
+	r.publishMu.Unlock()
 }

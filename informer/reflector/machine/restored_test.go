@@ -14,6 +14,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
 
@@ -149,11 +150,11 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 				backup.Add(informertest.Namespace("new"))
 				time.Sleep(c.within)
 
-				require.Equal(t, versions(backup.Objects()), f.store.state())
+				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State())
 				assert.Equal(t, []string{"52"}, refused)
 				backup.Delete("kept")
 				synctest.Wait()
-				assert.Equal(t, versions(backup.Objects()), f.store.state(), "it follows again")
+				assert.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(), "it follows again")
 			})
 		})
 	}
@@ -181,6 +182,58 @@ func TestAfterAnOutageThePositionIsLookedAt(t *testing.T) {
 		asked := f.requests("list")[before:]
 		require.Len(t, asked, 1)
 		assert.Equal(t, api.ListOptions{ResourceVersion: "2", ResourceVersionMatch: api.MatchNotOlderThan, Limit: 1}, asked[0].Options)
-		assert.Equal(t, versions(f.source.Objects()), f.store.state())
+		assert.Equal(t, reflectortest.Versions(f.source.Objects()), f.store.State())
 	})
+}
+
+// The list that verifies the position waits for the client's own rate limiter. That a controller has used it up says nothing about the
+// server: the wait used to count as the server's silence, so that the watch was not opened while the limiter was busy.
+func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "less than the answer may take": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				verified, answers := 0, true
+				f.config.ListerWatcher = reflectortest.Scripted{
+					OnList: func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+						if opts.Limit != 1 {
+							return f.source.List(ctx, opts)
+						}
+						verified++
+						api.Throttled(ctx, wait)
+						select {
+						case <-time.After(wait):
+						case <-ctx.Done():
+							return nil, ctx.Err()
+						}
+						if !answers {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						}
+						return f.source.List(ctx, opts)
+					},
+					OnWatch: f.source.Watch,
+				}
+				f.config.Backoff = reflector.BackoffConfig{Initial: time.Minute, Jitter: -1}
+				f.source.SetMute(true)
+				stop := f.run()
+				defer stop()
+				synctest.Wait()
+				f.source.Silence()
+				missed := f.source.Add(reflectortest.NamespaceAt("missed", ""))
+				time.Sleep(45*time.Second + wait + time.Millisecond)
+				synctest.Wait()
+				assert.Equal(t, 1, verified, "the first verification is waited for")
+				assert.Equal(t, missed.ResourceVersion, f.store.State()["missed"])
+
+				// Beyond that the server has the time that it always has.
+				answers = false
+				f.source.Silence()
+				time.Sleep(45*time.Second + wait + 9*time.Second)
+				assert.Equal(t, reflector.PhaseOpeningWatch, f.Snapshot().Phase)
+				time.Sleep(2 * time.Second)
+				assert.Equal(t, reflector.PhaseBackingOff, f.Snapshot().Phase)
+			})
+		})
+	}
 }

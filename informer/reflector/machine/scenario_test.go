@@ -115,7 +115,6 @@ func (s *scenario) trace() *reflector.Trace {
 		BackOff:     func(d time.Duration, err error) { s.note("  back off %s: %s", d, describe(err)) },
 		Expired:     func(rv string, _ error) { s.note("  the position %q is lost", rv) },
 		IdleTimeout: func(d time.Duration) { s.note("  silent for %s", d) },
-		Zombie:      func(d time.Duration, by string) { s.note("  ZOMBIE, silent for %s, by %s", d, by) },
 		StreamingListAbandoned: func(err error) {
 			s.note("  no streaming list: %s", describe(err))
 		},

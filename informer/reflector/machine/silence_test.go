@@ -21,59 +21,54 @@ func atWatch(t *testing.T, opened input) *driver {
 	return d
 }
 
-// A process that was stopped (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
+// A process that was suspended (by a debugger, a hypervisor, a full cgroup) finds all its timers over when it goes on, and what has
 // come meanwhile still unread. It reads that first.
-func TestAProcessThatWasStoppedFindsNoZombies(t *testing.T) {
+func TestASuspendedProcessReadsFirst(t *testing.T) {
 	for name, opened := range map[string]input{
-		"HTTP/1.1": {limit: 36 * time.Second},
-		"HTTP/2":   {limit: 5 * time.Minute, lives: true},
+		"HTTP/1.1": {},
+		"HTTP/2":   {keepalive: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := atWatch(t, opened)
-			d.state.bookmarkGap, d.state.bookmarkAt = time.Minute, 0
+			d.state.bookmarkInterval, d.state.bookmarkAt = time.Minute, 0
 			now := 10 * time.Minute
 			require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: now}))
 			assert.Equal(t, phaseWatching, d.state.phase)
-			assert.Zero(t, d.state.zombies)
 			late := d.state
 
 			require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: now + time.Second}))
 			require.NoError(t, d.feed(input{kind: InputStreamEnded, now: now + time.Second}))
-			assert.Zero(t, d.state.zombies)
 
-			// If there was nothing to read the connection is dead after all, and the patience has an end.
+			// If there was nothing to read the connection is dead after all.
 			d.state = late
 			at, due := d.state.next()
 			require.Equal(t, InputIdleElapsed, due)
 			assert.LessOrEqual(t, at, now+10*time.Second)
 			require.NoError(t, d.feed(input{kind: due, now: at + time.Hour}))
 			assert.Equal(t, phaseOpeningWatch, d.state.phase)
-			assert.Equal(t, 1, d.state.zombies)
 		})
 	}
 }
 
 // The same while a watch is being opened: the answer may be there already.
-func TestAProcessThatWasStoppedReadsTheAnswerFirst(t *testing.T) {
-	d := atWatch(t, input{limit: 36 * time.Second})
+func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
+	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
 	require.Equal(t, phaseOpeningWatch, d.state.phase)
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: time.Hour}))
 	assert.Equal(t, phaseOpeningWatch, d.state.phase)
 	opened := d.state
-	require.NoError(t, d.feed(input{kind: InputOpened, limit: 36 * time.Second, now: time.Hour + time.Second}))
+	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour + time.Second}))
 	assert.Equal(t, phaseWatching, d.state.phase)
-	assert.Zero(t, d.state.zombies)
 
 	d.state = opened
 	at, due := d.state.next()
 	require.NoError(t, d.feed(input{kind: due, now: at}))
 	assert.Equal(t, phaseBackingOff, d.state.phase)
-	assert.Equal(t, 1, d.state.zombies)
 }
 
 // And while the state comes as a stream: that is not given up for good because this process had no time.
-func TestAProcessThatWasStoppedGoesOnWithTheStream(t *testing.T) {
+func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	d := newDriver(testRules())
 	d.rules.streaming = true
 	require.NoError(t, d.feed(input{kind: InputStart}))
@@ -91,4 +86,19 @@ func TestAProcessThatWasStoppedGoesOnWithTheStream(t *testing.T) {
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
 	assert.Equal(t, phaseListing, d.state.phase)
 	assert.True(t, d.state.refused, "there was nothing to read")
+}
+
+// A server may stop to send bookmarks. After a silence their interval has to be seen again: one bookmark says nothing about the next.
+func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
+	d := atWatch(t, input{keepalive: true})
+	feed := func(in input) { require.NoError(t, d.feed(in)) }
+	feed(input{kind: InputBookmark, rv: "8", now: time.Minute})
+	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval is not known yet")
+	feed(input{kind: InputBookmark, rv: "9", now: 2 * time.Minute})
+	assert.Equal(t, 90*time.Second, d.state.idleTimeout)
+	feed(input{kind: InputIdleElapsed, now: d.state.idleAt})
+	require.Equal(t, phaseOpeningWatch, d.state.phase)
+	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
+	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
+	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")
 }

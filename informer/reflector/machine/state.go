@@ -11,20 +11,13 @@ import (
 // never is the time of a timer that is not set.
 const never = time.Duration(math.MaxInt64)
 
-// state is everything that the machine remembers. It is a value: a step takes one and returns another. Times are
+// state is everything that the machine remembers. It is a value that can be copied. Times are
 // durations since the start of Run.
 type state struct {
-	phase reflector.Phase
+	shown
 
-	// The position.
+	// The position, but for what is in shown.
 
-	// lastRV is the version that the store has: "" until the first Replace, then that of the last Replace, event or
-	// bookmark.
-	lastRV string
-	// unavailable: the server will not accept lastRV again, so requests ask for "". Ends with the next Replace.
-	unavailable bool
-	// synced: the store has had a whole state at least once.
-	synced bool
 	// ownVersions: a whole state has shown that versions do not come from one counter, so they are not compared.
 	ownVersions bool
 
@@ -44,7 +37,6 @@ type state struct {
 
 	// A streaming list.
 
-	refused   bool // streaming lists are off for the rest of this Run: the server does not do them
 	broken    int  // streaming lists in a row that broke off
 	streaming bool // in PhaseReplacing: the state comes from a stream that goes on
 
@@ -57,52 +49,62 @@ type state struct {
 
 	// Silence on a watch.
 
-	lives       bool          // the connection is tested while nothing comes
-	mute        bool          // that of the last answer was not: the next watch is asked for with a short limit
-	heardAt     time.Duration // when something came last, or the watch was opened
-	patience    time.Duration // longest silence of this watch; not positive: any
-	newsAt      time.Duration // when the server last showed that it has the position: it sent something, or was asked
-	asked       bool          // while a watch is opened: the server is asked first whether it has the position
-	overslept   bool          // the silence was over long before our timer rang, and what had come meanwhile is given time
-	endsAt      time.Duration // when the server was asked to end this watch; never: not known
-	unpunctual  bool          // the server did not end a watch when it was asked to, and has not done so since
-	bookmarkAt  time.Duration // when the last bookmark of this watch came; never: none did
-	bookmarkGap time.Duration // longest time between two bookmarks of one watch; 0: not known
-	doubtedAt   time.Duration // while a watch is opened: heardAt of the one before, if that was given up for its silence alone; or never
+	keepalive        bool          // the connection is tested while nothing comes
+	silent           bool          // the last connection had no keepalive: the next watch is asked for with a short limit
+	heardAt          time.Duration // when something came last, or the watch was opened
+	idleTimeout      time.Duration // longest silence of this watch; not positive: any
+	answerWithin     time.Duration // while a watch is opened: how long that may take
+	newsAt           time.Duration // when the server last showed that it has the position: it sent something, or was asked
+	verifying        bool          // while a watch is opened: the server is asked first whether it has the position
+	timerLate        bool          // the idle timer fired late, and what had come meanwhile is being read
+	bookmarkAt       time.Duration // when the last bookmark of this watch came; never: none did
+	bookmarkInterval time.Duration // longest time between two bookmarks of one watch; 0: not known
 
 	// Failure.
 
 	keepPosition  bool          // in PhaseBackingOff: a watch at lastRV comes next, not the whole state
-	lostSight     bool          // in PhaseBackingOff: nobody answered at lastRV; who answers next may be another server
+	verifyNext    bool          // in PhaseBackingOff: the server did not answer; the next one may be another, and is asked for the position
 	healthy       bool          // there was health since the last back-off: the next one begins at the beginning
-	failures      int           // back-offs in a row without health between them
 	internalSince time.Duration // first internal error of the current series
 	internalLast  time.Duration // last one; never if there was none
-	lastErr       error         // why the last back-off or fall-back happened
 
-	// Timers: the time at which each rings, or never. checked by check: only those that mean something in the
-	// phase are set.
+	// Timers, with backOffAt: the time at which each rings, or never. Only those that mean something in the phase are set, see check.
 
-	backOffAt  time.Duration
 	idleAt     time.Duration
 	deadlineAt time.Duration
 	resyncAt   time.Duration
+}
 
-	// Counters for snapshots. Nothing depends on them.
+// shown is the part of the state that a snapshot shows. It is copied after each step.
+type shown struct {
+	phase reflector.Phase
 
-	rounds, lists, watches, totalEvents, totalStale, totalBookmarks, zombies int
+	// lastRV is the version that the store has: "" until the first Replace, then that of the last Replace, event or
+	// bookmark.
+	lastRV string
+	// unavailable: the server will not accept lastRV again, so requests ask for "". Ends with the next Replace.
+	unavailable bool
+	// synced: the store has had a whole state at least once.
+	synced bool
+
+	refused   bool  // streaming lists are off for the rest of this Run: the server does not do them
+	failures  int   // back-offs in a row without health between them
+	lastErr   error // why the last back-off or fall-back happened
+	backOffAt time.Duration
+
+	// Nothing depends on these counters.
+	rounds, lists, watches, totalEvents, totalStale, totalBookmarks int
 }
 
 // newState is the state before Start.
 func newState() state {
-	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never,
-		bookmarkAt: never, doubtedAt: never, endsAt: never}
+	return state{shown: shown{backOffAt: never}, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never, bookmarkAt: never}
 }
 
 // startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
 // versions). "0" at first: whatever the server has at hand, from its cache. Then the last one seen, so that time never
 // runs backwards. "" once the server has refused that: a consistent read.
-func (s state) startRV() string {
+func (s *state) startRV() string {
 	switch {
 	case s.unavailable:
 		return ""
@@ -114,7 +116,7 @@ func (s state) startRV() string {
 }
 
 // next returns the timer that rings first and the input that it stands for; never if none is set.
-func (s state) next() (at time.Duration, input Input) {
+func (s *state) next() (at time.Duration, input Input) {
 	at, input = s.resyncAt, InputResyncElapsed
 	if s.idleAt < at {
 		at, input = s.idleAt, InputIdleElapsed
@@ -128,13 +130,13 @@ func (s state) next() (at time.Duration, input Input) {
 	return at, input
 }
 
-// waits tells whether the phase has the other side to wait for, and so a limit to its silence.
+// waits reports whether the phase has the other side to wait for, and so a limit to its silence.
 func waits(p reflector.Phase) bool {
 	return p == phaseOpeningStream || p == phaseStreaming || p == phaseOpeningWatch || p == phaseWatching
 }
 
-// settle switches off what means nothing in the phase that was entered.
-func (s state) settle() state {
+// clearTimers switches off what means nothing in the phase that was entered.
+func (s *state) clearTimers() {
 	if !waits(s.phase) {
 		s.idleAt = never
 	}
@@ -142,10 +144,7 @@ func (s state) settle() state {
 		s.deadlineAt = never
 	}
 	if s.phase != phaseBackingOff {
-		s.backOffAt, s.keepPosition, s.lostSight = never, false, false
-	}
-	if s.phase != phaseOpeningWatch {
-		s.doubtedAt = never
+		s.backOffAt, s.keepPosition, s.verifyNext = never, false, false
 	}
 	if s.phase == phaseStopped {
 		s.resyncAt = never
@@ -153,12 +152,11 @@ func (s state) settle() state {
 	if s.phase != phaseListing {
 		s.page, s.limit, s.token, s.whole = 0, 0, "", false
 	}
-	return s
 }
 
 // check returns what is wrong with the state, or nil. It is for tests: each step must lead from a state that is
 // right to a state that is right.
-func (s state) check() error {
+func (s *state) check() error {
 	watching := s.phase == phaseOpeningWatch || s.phase == phaseWatching
 	switch {
 	case watching && s.lastRV == "":
@@ -167,8 +165,8 @@ func (s state) check() error {
 		return fmt.Errorf("%s at a position that the server has refused", s.phase)
 	case s.keepPosition && (s.phase != phaseBackingOff || s.lastRV == "" || s.unavailable):
 		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
-	case s.lostSight && !s.keepPosition:
-		return fmt.Errorf("%s has lost sight of a server without a position", s.phase)
+	case s.verifyNext && !s.keepPosition:
+		return fmt.Errorf("%s verifies a position that it does not keep", s.phase)
 	case (s.phase == phaseListing) != (s.page > 0):
 		return fmt.Errorf("%s at page %d", s.phase, s.page)
 	case s.token != "" && s.page < 2:
@@ -180,10 +178,56 @@ func (s state) check() error {
 	case s.phase == phaseStopped && s.resyncAt != never, s.phase != phaseBackingOff && s.backOffAt != never,
 		!waits(s.phase) && s.idleAt != never:
 		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
-	case s.doubtedAt != never && s.phase != phaseOpeningWatch:
-		return fmt.Errorf("%s doubts a watch", s.phase)
 	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
 		return fmt.Errorf("impossible counters")
 	}
 	return nil
+}
+
+// rules are the part of the configuration that decides transitions.
+type rules struct {
+	name           string
+	pageSize       int64
+	listTimeout    time.Duration // of a list request; negative: never
+	streaming      bool
+	streamIdle     time.Duration // of a streaming list
+	streamDeadline time.Duration // of a streaming list
+	attempts       int           // of streaming lists
+	idle           time.Duration // idle timeout of a watch with keepalive; negative: never
+	silentIdle     time.Duration // of one without, and of the opening of a watch
+	resync         time.Duration // 0: never
+	internalBudget time.Duration
+}
+
+func rulesOf[T any](c reflector.Config[T]) *rules {
+	r := &rules{
+		name:           c.Name,
+		pageSize:       c.PageSize,
+		listTimeout:    c.ListTimeout,
+		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
+		streamIdle:     c.InitialEventsTimeout,
+		streamDeadline: c.InitialEventsDeadline,
+		attempts:       c.StreamingListAttempts,
+		idle:           c.IdleTimeout,
+		silentIdle:     c.IdleTimeout,
+		resync:         c.ResyncPeriod,
+		internalBudget: c.MaxInternalErrorRetryDuration,
+	}
+	if c.IdleTimeout == 0 {
+		r.idle, r.silentIdle = reflector.DefaultIdleTimeout, reflector.DefaultSilentIdleTimeout
+	}
+	if refuser, ok := c.ListerWatcher.(streamingListRefuser); ok && refuser.IsWatchListSemanticsUnSupported() {
+		r.streaming = false
+	}
+	return r
+}
+
+// keepaliver is a watcher, or a ListerWatcher, that knows whether silence means that nothing happens.
+type keepaliver interface {
+	ProvesLife() bool
+}
+
+// streamingListRefuser is a ListerWatcher that knows that streaming lists do not work with it.
+type streamingListRefuser interface {
+	IsWatchListSemanticsUnSupported() bool
 }

@@ -11,21 +11,21 @@ var table = append([]transition{
 	// The initial state as a stream (KEP-3157). Whatever goes wrong with it for good, a list is the way out.
 	{phaseOpeningStream, InputOpened, always, phaseStreaming, readStream},
 	{phaseOpeningStream, InputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
-	{phaseOpeningStream, InputOpenFailed, remedyIs(Retry), phaseBackingOff, failRound},
+	{phaseOpeningStream, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, failRound},
 	{phaseOpeningStream, InputOpenFailed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseOpeningStream, InputIdleElapsed, rangLate, phaseOpeningStream, allowForSleep},
+	{phaseOpeningStream, InputIdleElapsed, timerLate, phaseOpeningStream, readFirst},
 	{phaseOpeningStream, InputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
 	{phaseOpeningStream, InputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
 
 	{phaseStreaming, InputEvent, always, phaseStreaming, collect},
 	{phaseStreaming, InputBookmark, endsInitialEvents, phaseReplacing, replaceFromStream},
-	{phaseStreaming, InputBookmark, otherwise, phaseStreaming, keepAwake},
+	{phaseStreaming, InputBookmark, otherwise, phaseStreaming, keepStreaming},
 	{phaseStreaming, InputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
 	{phaseStreaming, InputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
 	{phaseStreaming, InputStreamFailed, retryWithAttemptsLeft, phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseStreaming, InputIdleElapsed, rangLate, phaseStreaming, allowForSleep},
+	{phaseStreaming, InputIdleElapsed, timerLate, phaseStreaming, readFirst},
 	{phaseStreaming, InputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
 	{phaseStreaming, InputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
@@ -46,35 +46,36 @@ var table = append([]transition{
 
 	// The changes after it.
 	{phaseOpeningWatch, InputOpened, always, phaseWatching, readWatch},
-	{phaseOpeningWatch, InputOpenFailed, remedyIs(Retry), phaseBackingOff, pause},
-	{phaseOpeningWatch, InputOpenFailed, remedyIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseOpeningWatch, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, pause},
+	{phaseOpeningWatch, InputOpenFailed, recoveryIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
 	{phaseOpeningWatch, InputOpenFailed, otherwise, phaseBackingOff, failRound},
-	{phaseOpeningWatch, InputIdleElapsed, rangLate, phaseOpeningWatch, allowForSleep},
+	{phaseOpeningWatch, InputIdleElapsed, timerLate, phaseOpeningWatch, readFirst},
 	{phaseOpeningWatch, InputIdleElapsed, otherwise, phaseBackingOff, then(noteIdle, pause)},
+	{phaseOpeningWatch, InputThrottled, always, phaseOpeningWatch, allowForLimiter},
 	{phaseOpeningWatch, InputResyncFailed, always, phaseBackingOff, failRound},
 
-	{phaseWatching, InputEvent, oldNews, phaseWatching, passOver},
+	{phaseWatching, InputEvent, staleEvent, phaseWatching, skip},
 	{phaseWatching, InputEvent, otherwise, phaseWatching, apply},
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamEnded, shortAndUnchanged, phaseBackingOff, pause},
-	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchAgain)},
+	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, resumeAfterVeryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamFailed, resumeAfterShort, phaseBackingOff, pause},
-	{phaseWatching, InputStreamFailed, resumeWithoutNews, phaseOpeningWatch, then(endWatch, openWatchAgain)},
-	{phaseWatching, InputStreamFailed, remedyIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
-	{phaseWatching, InputStreamFailed, remedyIs(Retry), phaseBackingOff, pause},
+	{phaseWatching, InputStreamFailed, resumeWithoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
+	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
+	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
 	{phaseWatching, InputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
-	{phaseWatching, InputStreamFailed, remedyIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseWatching, InputStreamFailed, recoveryIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
 	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
-	{phaseWatching, InputIdleElapsed, rangLate, phaseWatching, allowForSleep},
-	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(doubt, openWatchAgain)},
+	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
+	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
 	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
 
 	// Failure.
 	{phaseBackingOff, InputDelayDrawn, always, phaseBackingOff, wait},
-	{phaseBackingOff, InputBackOffElapsed, lostSight, phaseOpeningWatch, openWatchAgain},
+	{phaseBackingOff, InputBackOffElapsed, verifyNext, phaseOpeningWatch, openWatchVerified},
 	{phaseBackingOff, InputBackOffElapsed, positionKept, phaseOpeningWatch, openWatch},
 	{phaseBackingOff, InputBackOffElapsed, streamingWanted, phaseOpeningStream, openStream},
 	{phaseBackingOff, InputBackOffElapsed, otherwise, phaseListing, list},
@@ -108,88 +109,79 @@ var (
 	always    = condition{}
 	otherwise = condition{text: "otherwise"}
 
-	streamingWanted = condition{"streaming list wanted", func(r *rules, s state, _ input) bool {
+	streamingWanted = condition{"streaming list wanted", func(r *rules, s *state, _ *input) bool {
 		return r.streaming && !s.refused
 	}}
-	hasSynced    = condition{"synced", func(_ *rules, s state, _ input) bool { return s.synced }}
-	positionKept = condition{"position kept", func(_ *rules, s state, _ input) bool { return s.keepPosition }}
-	lostSight    = condition{"nobody answered, position kept", func(_ *rules, s state, _ input) bool { return s.lostSight }}
-	fromStream   = condition{"from a stream", func(_ *rules, s state, _ input) bool { return s.streaming }}
+	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.synced }}
+	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.keepPosition }}
+	verifyNext   = condition{"nobody answered, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
+	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
 	// A server that has not reached the position opens one watch after the other, and sends nothing on any. A long watch is
 	// given up for its silence; those with a short limit end before.
-	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s state, in input) bool {
-		return !s.lives && r.muteIdle > 0 && in.now-s.newsAt >= longWithoutNews
+	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
+		return !s.keepalive && r.silentIdle > 0 && in.now-s.newsAt >= longWithoutNews
 	}}
-	resumeWithoutNews = condition{"Resume, short watches, nothing for minutes", func(r *rules, s state, in input) bool {
-		return RemedyFor(s.phase, in.cause) == Resume && withoutNews.holds(r, s, in)
+	resumeWithoutNews = condition{"Resume, short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
+		return RecoveryFor(s.phase, in.cause) == Resume && withoutNews.holds(r, s, in)
 	}}
 
-	rangLate = condition{"the timer was late", func(_ *rules, s state, in input) bool {
-		return !s.overslept && in.now-s.idleAt >= lateTimer
+	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
+		return !s.timerLate && in.now-s.idleAt >= lateTimer
 	}}
 
 	// canStartFresh holds once in a row: if even the consistent read (at "") is refused, the cause is elsewhere.
-	canStartFresh = condition{"position refused", func(_ *rules, s state, in input) bool {
-		return s.requestRV != "" && RemedyFor(s.phase, in.cause) == StartFresh
+	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
+		return s.requestRV != "" && RecoveryFor(s.phase, in.cause) == StartFresh
 	}}
 
-	endsInitialEvents = condition{"initial events end", func(_ *rules, _ state, in input) bool {
+	endsInitialEvents = condition{"initial events end", func(_ *rules, _ *state, in *input) bool {
 		return in.initial && in.rv != ""
 	}}
-	attemptsLeft = condition{"attempts left", func(r *rules, s state, _ input) bool { return s.broken+1 < r.attempts }}
+	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
 
-	retryWithAttemptsLeft = condition{"Retry, attempts left", func(r *rules, s state, in input) bool {
-		return RemedyFor(s.phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
+	retryWithAttemptsLeft = condition{"Retry, attempts left", func(r *rules, s *state, in *input) bool {
+		return RecoveryFor(s.phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
 	}}
 
-	versionMissing = condition{"no resourceVersion", func(_ *rules, s state, in input) bool {
+	versionMissing = condition{"no resourceVersion", func(_ *rules, s *state, in *input) bool {
 		return s.page == 1 && in.rv == ""
 	}}
-	tokenRepeated = condition{"token repeated", func(_ *rules, s state, in input) bool {
+	tokenRepeated = condition{"token repeated", func(_ *rules, s *state, in *input) bool {
 		return s.token != "" && in.token == s.token
 	}}
-	tokenRepeatedInPages = condition{"token repeated in pages", func(r *rules, s state, in input) bool {
+	tokenRepeatedInPages = condition{"token repeated in pages", func(r *rules, s *state, in *input) bool {
 		return !s.whole && tokenRepeated.holds(r, s, in)
 	}}
-	morePages    = condition{"more pages", func(_ *rules, _ state, in input) bool { return in.token != "" }}
-	tokenExpired = condition{"token expired", func(_ *rules, s state, in input) bool {
+	morePages    = condition{"more pages", func(_ *rules, _ *state, in *input) bool { return in.token != "" }}
+	tokenExpired = condition{"token expired", func(_ *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseExpired && s.token != "" && !s.whole
 	}}
 
-	oldNews = condition{"not newer than the position", func(_ *rules, s state, in input) bool { return s.oldNews(in.rv) }}
+	staleEvent = condition{"not newer than the position", func(_ *rules, s *state, in *input) bool { return s.isStale(in.rv) }}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
 	// anew. One that delivered bookmarks only, or came no further than where it began, must not be re-opened in a hot loop.
-	veryShort = condition{"very short, nothing came", func(_ *rules, s state, in input) bool {
+	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.events == 0
 	}}
-	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s state, in input) bool {
+	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.unmoved()
 	}}
-	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s state, in input) bool {
-		return RemedyFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
+	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s *state, in *input) bool {
+		return RecoveryFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
 	}}
-	resumeAfterShort = condition{"Resume, very short, no progress", func(r *rules, s state, in input) bool {
-		return RemedyFor(s.phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
+	resumeAfterShort = condition{"Resume, very short, no progress", func(r *rules, s *state, in *input) bool {
+		return RecoveryFor(s.phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
 	}}
-	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s state, in input) bool {
+	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget
 	}}
 )
 
-// remedyIs holds if the recovery table says so.
-func remedyIs(remedy Remedy) condition {
-	return condition{remedy.String(), func(_ *rules, s state, in input) bool {
-		return RemedyFor(s.phase, in.cause) == remedy
+// recoveryIs holds if the recovery table says so.
+func recoveryIs(recovery Recovery) condition {
+	return condition{recovery.String(), func(_ *rules, s *state, in *input) bool {
+		return RecoveryFor(s.phase, in.cause) == recovery
 	}}
-}
-
-// then does one action after the other, both in the phase that is left.
-func then(first, second action) action {
-	return func(r *rules, s state, in input) (state, []effect) {
-		s, before := first(r, s, in)
-		s, after := second(r, s, in)
-		return s, append(before, after...)
-	}
 }

@@ -16,8 +16,8 @@ import (
 
 func testRules() *rules {
 	return &rules{
-		name: "things", list: 5 * time.Minute, streaming: true, silence: 10 * time.Second, deadline: 5 * time.Minute, attempts: 3,
-		idle: 3 * time.Minute, muteIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
+		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
+		idle: 3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
 	}
 }
 
@@ -53,7 +53,7 @@ func TestEveryRowIsReached(t *testing.T) {
 				in = randomInput(random.IntN)
 			}
 			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
-			if random.IntN(30) == 0 {
+			if random.IntN(10) == 0 {
 				now += longWithoutNews
 			}
 			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // it rings when it should, or late
@@ -86,21 +86,21 @@ func TestEveryPairIsAccountedFor(t *testing.T) {
 	}
 	assert.Equal(t, map[reflector.Phase]string{
 		phaseIdle: "PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed",
+			"BackOffElapsed IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed",
 		phaseOpeningStream: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed ResyncFailed",
-		phaseStreaming: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed ResyncFailed",
+			"BackOffElapsed Throttled ResyncFailed",
+		phaseStreaming: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed Throttled ResyncFailed",
 		phaseListing: "Start Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed " +
-			"IdleElapsed ResyncFailed",
+			"IdleElapsed Throttled ResyncFailed",
 		phaseReplacing: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed DelayDrawn BackOffElapsed " +
-			"IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed Stop",
+			"IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed Stop",
 		phaseOpeningWatch: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
 			"BackOffElapsed DeadlineElapsed",
-		phaseWatching: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed DeadlineElapsed",
+		phaseWatching: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed DeadlineElapsed Throttled",
 		phaseBackingOff: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed " +
-			"IdleElapsed DeadlineElapsed",
+			"IdleElapsed DeadlineElapsed Throttled",
 		phaseStopped: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed IdleElapsed DeadlineElapsed ResyncElapsed ResyncFailed Stop",
+			"BackOffElapsed IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed Stop",
 	}, ignored)
 }
 
@@ -135,8 +135,8 @@ func TestNamesAreComplete(t *testing.T) {
 	for c := range causeCount {
 		names = append(names, "cause "+c.String())
 	}
-	for r := range remedyCount {
-		names = append(names, "remedy "+r.String())
+	for r := range recoveryCount {
+		names = append(names, "recovery "+r.String())
 	}
 	for e := range effectKindCount {
 		names = append(names, "effect "+e.String())
@@ -146,6 +146,13 @@ func TestNamesAreComplete(t *testing.T) {
 	for _, name := range names {
 		assert.NotContains(t, name+"|", " |", "a constant without a name")
 	}
+}
+
+// after is a step that leaves s as it is.
+func (r *rules) after(s state, in input) (state, []effect) {
+	var do effects
+	r.step(&s, &in, &do)
+	return s, do.list[:do.n]
 }
 
 // driver runs a machine the way the shell does: what has an outcome gets one before anything else happens. It checks
@@ -179,7 +186,7 @@ func newDriver(r *rules) *driver {
 
 func rowOf(r *rules, s state, in input) int {
 	for i, row := range table {
-		if row.from == s.phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, s, in)) {
+		if row.from == s.phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, &s, &in)) {
 			return i
 		}
 	}
@@ -193,7 +200,7 @@ func (d *driver) feed(in input) error {
 		if d.step != nil {
 			d.step(before, in)
 		}
-		next, effects := d.rules.step(before, in)
+		next, effects := d.rules.after(before, in)
 		d.state = next
 		if err := d.judge(before, in, effects); err != nil {
 			return fmt.Errorf("%s, %s -> %s: %w", before.phase, in.kind, next.phase, err)
@@ -319,11 +326,31 @@ func randomInput(intN func(int) int) input {
 	in.token = []string{"", "", "t1", "t2"}[intN(4)]
 	in.added = intN(2) == 0
 	in.initial = intN(2) == 0
-	in.lives = intN(2) == 0
-	in.mute = intN(4) == 0
-	in.limit = []time.Duration{0, 36 * time.Second, 5 * time.Minute}[intN(3)]
+	in.keepalive = intN(2) == 0
+	in.silent = intN(4) == 0
 	in.cause = reflector.Cause(intN(int(causeCount)))
 	in.owned = intN(8) == 0
 	in.delay = time.Duration(intN(40)) * time.Second
 	return in
+}
+
+// A resync that cannot be made for four and a half periods, because there is no list yet, lands on the next multiple.
+func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
+	r := testRules()
+	r.resync = 10 * time.Second
+	for now, want := range map[time.Duration]time.Duration{
+		10 * time.Second: 20 * time.Second, 14 * time.Second: 20 * time.Second, 20 * time.Second: 30 * time.Second, 55 * time.Second: 60 * time.Second,
+	} {
+		for _, synced := range []bool{false, true} {
+			s := newState()
+			s.phase, s.synced, s.page, s.resyncAt = phaseListing, synced, 1, 10*time.Second
+			next, effects := r.after(s, input{kind: InputResyncElapsed, now: now})
+			assert.Equal(t, want, next.resyncAt, "after %v", now)
+			if synced {
+				assert.Len(t, effects, 1, "one resync, however many periods have passed")
+			} else {
+				assert.Empty(t, effects)
+			}
+		}
+	}
 }

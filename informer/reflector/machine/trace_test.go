@@ -1,8 +1,6 @@
 package machine_test
 
 import (
-	"context"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,49 +9,8 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/informer/reflector/machine"
 	"orrery/restclient/api"
 )
-
-// TestHandlersMayLookInside: hooks, the error handler and the store may ask the Reflector for its state.
-func TestHandlersMayLookInside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		var phases []reflector.Phase
-		look := func() { phases = append(phases, f.Snapshot().Phase); f.LastSyncResourceVersion() }
-		f.config.WatchErrorHandler = func(context.Context, error) { look() }
-		f.config.Trace = &reflector.Trace{BackOff: func(time.Duration, error) { look() }}
-		f.store.onCall = func(string) error { look(); return nil }
-		f.source.FailList(io.ErrUnexpectedEOF)
-		stop := f.run()
-		synctest.Wait()
-		assert.Equal(t, []reflector.Phase{reflector.PhaseListing, reflector.PhaseListing}, phases, "the state before the step")
-		waiting := f.Snapshot()
-		assert.Equal(t, reflector.PhaseBackingOff, waiting.Phase)
-		assert.Equal(t, 1, waiting.Failures)
-		assert.Greater(t, time.Until(waiting.NextAttempt), 799*time.Millisecond)
-		assert.LessOrEqual(t, time.Until(waiting.NextAttempt), 1600*time.Millisecond)
-		time.Sleep(2 * time.Second)
-		assert.Equal(t, "1", f.LastSyncResourceVersion())
-		assert.Zero(t, f.Snapshot().NextAttempt)
-		stop()
-	})
-}
-
-// TestTheHandlerMayStopTheReflector: a program that gives up when it is forbidden to list cancels from its handler.
-func TestTheHandlerMayStopTheReflector(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		f.source.FailList(informertest.StatusError(403, api.ReasonForbidden, "no"))
-		ctx, cancel := context.WithCancel(context.Background())
-		f.config.WatchErrorHandler = func(_ context.Context, err error) {
-			assert.True(t, api.IsForbidden(err))
-			cancel()
-		}
-		machine.New(f.config).Run(ctx)
-		assert.Len(t, f.requests("list"), 1)
-	})
-}
 
 func TestTraceTellsTheStory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,6 @@ type Report struct {
 	Retries   int            // of requests, by the client
 	Restarts  int            // of the server
 	Faults    map[string]int // by kind
-	Zombies   map[string]int // dead connections, by what noticed
 
 	// Failure is what was wrong, nil if nothing.
 	Failure *Failure `json:",omitempty"`
@@ -68,7 +67,7 @@ func (w *world) fill(r *Report) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.Lists, r.Watches, r.Retries, r.Restarts = t.lists, t.watches, t.retries, t.faults[string(Restart)]
-	r.Faults, r.Zombies = t.faults, t.zombies
+	r.Faults = t.faults
 }
 
 // Explain returns the failure as text: what was wrong, and the steps of the plan up to the point where it was noticed.

@@ -15,10 +15,9 @@ type tally struct {
 	lists   int
 	watches int
 	retries int
-	zombies map[string]int // by what noticed
 }
 
-func newTally() *tally { return &tally{faults: map[string]int{}, zombies: map[string]int{}} }
+func newTally() *tally { return &tally{faults: map[string]int{}} }
 
 func (t *tally) fault(kind string) {
 	t.mu.Lock()
@@ -32,11 +31,6 @@ func (t *tally) reflector() *reflector.Trace {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.lists++
-		},
-		Zombie: func(_ time.Duration, by string) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.zombies[by]++
 		},
 	}
 }

@@ -85,7 +85,6 @@ func configOf[T labeled](c *collection, s settings) informer.Config[T] {
 			Trace: &reflector.Trace{
 				BackOff:                func(d time.Duration, err error) { c.note("  back off %s: %s", d, describe(err)) },
 				IdleTimeout:            func(d time.Duration) { c.note("  silent for %s", d) },
-				Zombie:                 func(d time.Duration, by string) { c.note("  ZOMBIE, silent for %s, by %s", d, by) },
 				StreamingListAbandoned: func(err error) { c.note("  no streaming list: %s", describe(err)) },
 				Listed: func(info reflector.ListInfo) {
 					c.note("  %d objects at %q", info.Items, info.ResourceVersion)

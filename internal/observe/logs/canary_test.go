@@ -97,7 +97,7 @@ func values(t reflect.Type) []reflect.Value {
 	case reflect.TypeFor[time.Duration]():
 		all = []any{2 * time.Second}
 	case reflect.TypeFor[string]():
-		all = []any{"blue", reflector.ZombieByPing}
+		all = []any{"blue"}
 	case reflect.TypeFor[events.Drop]():
 		all = []any{events.DropLimited}
 	case reflect.TypeFor[*api.Namespace]():

@@ -89,10 +89,6 @@ func (l *Logger) Reflector(name string) *reflector.Trace {
 		StoreFailed: func(err *reflector.StoreError) {
 			l.Error().Str("informer", name).Err(err).Msg("event could not be queued")
 		},
-		Zombie: func(silence time.Duration, by string) {
-			l.Warn().Str("informer", name).Dur("silence_s", rounded(silence)).Str("noticed_by", by).
-				Msg("the connection of a watch was dead, a new one is opened")
-		},
 		IdleTimeout: func(silence time.Duration) {
 			l.at(verbosityPasses).Str("informer", name).Dur("silence_s", rounded(silence)).Msg("watch is silent, opening a new one")
 		},

@@ -315,16 +315,15 @@ func TestInformersTellOfTrouble(t *testing.T) {
 		list.BackOff(time.Second, errors.New("unreachable"))
 		list.Expired("7", errors.New("too old"))
 		list.IdleTimeout(time.Minute)
-		list.Zombie(time.Minute, reflector.ZombieByIdle)
 		list.StoreFailed(&reflector.StoreError{Err: errors.New("closed")})
 	}
 	assert.Equal(t, []string{
 		"store is filled", "handler cannot keep up", "handler panicked", "event could not be applied",
 		"somebody changed a shared object", "list-watch failed, it is going to be repeated",
-		"the connection of a watch was dead, a new one is opened", "event could not be queued",
+		"event could not be queued",
 	}, messages(lines(t, 0, story)))
 	all := lines(t, 3, story)
-	assert.Len(t, all, 16)
+	assert.Len(t, all, 15)
 	text, err := json.Marshal(all)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")

@@ -21,8 +21,6 @@ var (
 		Help: "Attempts to list or watch that have failed one after the other; 0 while the watch is healthy. Above 0 the store may be behind the server."})
 	reflectorErrors = define(Definition{Name: "orrery_reflector_errors_total", Kind: Counter, Labels: []string{"informer", "cause"},
 		Help: "Failures of lists and watches that the informer waited after, by what they meant."})
-	zombieWatches = define(Definition{Name: "orrery_zombie_watches_total", Kind: Counter, Labels: []string{"by"},
-		Help: "Watches whose connection was dead without an error, by what noticed it: ping (an unanswered test of life) or idle (silence). Some mean a network that drops connections."})
 
 	listenerBacklog = define(Definition{Name: "orrery_listener_backlog", Kind: Gauge, Labels: []string{"informer", "handler"},
 		Help: "Events that the handler has not dealt with, the one in its hands included. One that keeps rising belongs to a handler that is too slow."})

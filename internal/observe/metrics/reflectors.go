@@ -9,18 +9,11 @@ import (
 
 // reflectors are the metrics of list-watches that no snapshot tells.
 type reflectors struct {
-	errors  *exposition.Vec[exposition.Counter]
-	zombies *exposition.Vec[exposition.Counter]
+	errors *exposition.Vec[exposition.Counter]
 }
 
 func newReflectors(registry *exposition.Registry) reflectors {
-	r := reflectors{
-		errors:  registry.Counters(reflectorErrors.desc()),
-		zombies: registry.Counters(zombieWatches.desc()),
-	}
-	r.zombies.With(reflector.ZombieByIdle) // 0 is worth showing: there have been none
-	r.zombies.With(reflector.ZombieByPing)
-	return r
+	return reflectors{errors: registry.Counters(reflectorErrors.desc())}
 }
 
 // Reflector returns hooks for the list-watch of an informer of that name.
@@ -29,6 +22,5 @@ func (m *Metrics) Reflector(name string) *reflector.Trace {
 		BackOff: func(_ time.Duration, err error) {
 			m.reflectors.errors.With(name, reflector.CauseOf(err).String()).Inc()
 		},
-		Zombie: func(_ time.Duration, by string) { m.reflectors.zombies.With(by).Inc() },
 	}
 }

@@ -293,7 +293,6 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	} {
 		trace.PassDone("ns", time.Second, 0, err)
 	}
-	m.Reflector("namespaces").Zombie(45*time.Second, reflector.ZombieByPing)
 	m.Reflector("namespaces").BackOff(time.Second, api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}))
 	m.Leading("orrery", true)
 	m.SlowPath("orrery")
@@ -316,8 +315,6 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	for result, want := range map[string]float64{"done": 1, "remaining": 1, "failed": 1, "panicked": 1, "timed_out": 1, "cut_short": 2} {
 		assert.Equal(t, want, counter(t, families, "orrery_passes_total", "result="+result), result)
 	}
-	assert.Equal(t, 1.0, counter(t, families, "orrery_zombie_watches_total", "by=ping"))
-	assert.Equal(t, 0.0, counter(t, families, "orrery_zombie_watches_total", "by=idle"))
 	assert.Len(t, families["orrery_reflector_errors_total"].Metric, 1)
 	assert.Equal(t, 1.0, gauge(t, families, "leader_election_master_status", "name=orrery"))
 	assert.Equal(t, 1.0, counter(t, families, "leader_election_slowpath_total", "name=orrery"))

@@ -25,8 +25,8 @@ var expiredWatch = Scene{
 			"Handlers that only take keys need not care: the deletion of the namespace came as an entry of a list, not as an event, and was worked off all the same. That is what level-triggered means.",
 		},
 		Read: []display.Reading{
-			{File: "informer/reflector/table.go", Why: "what a reflector does after which failure, as a table"},
-			{File: "informer/reflector/TRANSITIONS.md", Why: "the same as a picture"},
+			{File: "informer/reflector/machine/table.go", Why: "what a reflector does after which failure, as a table"},
+			{File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a picture"},
 			{File: "deltafifo/replace.go", Why: "how a list becomes deltas and tombstones"},
 			{File: "informer/handle_deltas.go", Why: "the store decides what is news"},
 		},

@@ -47,7 +47,6 @@ func (s *summary) add(r *chaos.Report) {
 	s.sum.Retries += r.Retries
 	s.sum.Restarts += r.Restarts
 	s.sum.Faults = added(s.sum.Faults, r.Faults)
-	s.sum.Zombies = added(s.sum.Zombies, r.Zombies)
 }
 
 func added(to, more map[string]int) map[string]int {
@@ -105,7 +104,7 @@ func (s *summary) print() bool {
 	fmt.Fprintf(s.out, "chaos: %d seeds in %.0f s, %d virtual minutes\n", s.played, time.Since(s.begun).Seconds(), int(s.sum.Virtual.Minutes()))
 	fmt.Fprintf(s.out, "  writes %d, events told to handlers %d, passes over namespaces %d, namespaces finalized %d\n",
 		s.sum.Writes, s.sum.Events, s.sum.Passes, s.sum.Finalized)
-	fmt.Fprintf(s.out, "  lists %d, watches %d, retries of requests %d, zombie watches %s\n", s.sum.Lists, s.sum.Watches, s.sum.Retries, counted(s.sum.Zombies))
+	fmt.Fprintf(s.out, "  lists %d, watches %d, retries of requests %d\n", s.sum.Lists, s.sum.Watches, s.sum.Retries)
 	fmt.Fprintf(s.out, "  slowest way back to rest: %s (seed=%d)\n", s.sum.SlowestCalm.Round(time.Second), s.slowest)
 	fmt.Fprintf(s.out, "  faults: %s\n", counted(s.sum.Faults))
 	for _, err := range s.errs {

@@ -1,6 +1,6 @@
 package machine
 
-// oldNews tells whether a version is not newer than the position, so that whatever comes with it has been seen already: an event
+// isStale reports whether a version is not newer than the position, so that whatever comes with it has been seen already: an event
 // that was sent twice, or long after its time. Applied as if it were news it would take the store back, and would keep it there until the
 // object changes again; an ADDED event would bring back what is deleted. client-go applies it.
 //
@@ -8,7 +8,7 @@ package machine
 // numbers (KEP-5504). What is no number, as a server may have it that does not keep to that, is always news, and so are the initial
 // events of a watch that began at no definite version, which come in no order, and whatever a server sends that numbers its objects
 // one by one (see ownVersions).
-func (s *state) oldNews(rv string) bool {
+func (s *state) isStale(rv string) bool {
 	return notNewer(rv, s.lastRV) && !s.synthetic && !s.ownVersions
 }
 
@@ -18,7 +18,7 @@ type versioned interface{ GetResourceVersion() string }
 // versionSample is how many objects of a list have to have different versions.
 const versionSample = 64
 
-// ownVersions tells whether the objects of a list have version numbers that do not come from one counter, as those of
+// ownVersions reports whether the objects of a list have version numbers that do not come from one counter, as those of
 // kube-apiserver do, which counts the changes of its etcd. An aggregated API server of its own making may count the changes of each
 // object. Then two objects have the same version, or one has a greater one than the list, and an event with a small version is
 // news all the same. With one counter neither can be.

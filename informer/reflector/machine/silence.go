@@ -1,0 +1,72 @@
+package machine
+
+import "time"
+
+// A connection can die without an error: a firewall has forgotten it, the other machine has lost its power. It looks like one on
+// which nothing happens. Where the client tests the connection (keepalive) that test fails. Elsewhere the reflector gives up a
+// watch that is silent for too long:
+//
+//   - without keepalive the server is asked to end each watch before the idle timeout. A quiet watch on a healthy connection
+//     ends in good order; only a dead one stays silent until the timeout;
+//   - with keepalive the timeout is long, and shorter once the server's bookmarks have shown how often they come.
+
+const (
+	// answerAfterSilence is how long a server may take to open the watch that replaces a silent one.
+	answerAfterSilence = 10 * time.Second
+	// usualBookmarkInterval is the time between two bookmarks of kube-apiserver. It sends another one just before the end of a watch, so
+	// a much shorter interval says nothing.
+	usualBookmarkInterval = time.Minute
+	// lateTimer is how late the idle timer fires if the process was suspended, or the machine is very busy.
+	lateTimer = 2 * time.Second
+	// timeToRead is how long a suspended process may take to read what has come meanwhile.
+	timeToRead = 5 * time.Second
+)
+
+// opened notes how a stream is carried and how long it may be silent.
+func (s *state) opened(r *rules, in *input) {
+	s.keepalive, s.silent = in.keepalive, !in.keepalive
+	s.setIdleTimeout(r)
+}
+
+// brief reports whether a watch is asked for with a time limit below the idle timeout: because its connection will have no keepalive, as
+// far as is known. Servers count in whole seconds, and a watch of less than one would look like a fault.
+func (r *rules) brief(s *state, in *input) bool {
+	return (s.silent || in.silent) && r.silentIdle >= 3*time.Second
+}
+
+// setIdleTimeout sets the longest silence of this watch. With keepalive, silence means that the server sends no bookmarks, or that it is
+// gone and a proxy answers in its place. If it sent bookmarks before, one and a half intervals show that one is missing.
+func (s *state) setIdleTimeout(r *rules) {
+	switch {
+	case !s.keepalive:
+		s.idleTimeout = r.silentIdle
+	case s.bookmarkAt == never || s.bookmarkInterval == 0 || r.idle <= 0:
+		s.idleTimeout = r.idle
+	default:
+		interval := max(s.bookmarkInterval, usualBookmarkInterval)
+		s.idleTimeout = min(r.idle, interval+interval/2)
+	}
+}
+
+// hear notes a sign of life on a watch: the idle timeout counts from now.
+func (s *state) hear(now time.Duration) {
+	s.heardAt = now
+	s.timerLate = false
+	s.idleAt = after(now, s.idleTimeout)
+}
+
+// learnBookmarkInterval notes that a bookmark has come. kube-apiserver sends none that is not newer than the beginning of the
+// watch, so on a quiet server the first may be long in coming; from then on there is one a minute.
+func (s *state) learnBookmarkInterval(r *rules, now time.Duration) {
+	if s.bookmarkAt != never && now-s.bookmarkAt >= usualBookmarkInterval/2 {
+		s.bookmarkInterval = max(s.bookmarkInterval, now-s.bookmarkAt)
+	}
+	s.bookmarkAt = now
+	s.setIdleTimeout(r)
+}
+
+// readFirst gives a process that was suspended the time to read what has come.
+func readFirst(_ *rules, s *state, in *input, _ *effects) {
+	s.timerLate = true
+	s.idleAt = after(in.now, timeToRead)
+}

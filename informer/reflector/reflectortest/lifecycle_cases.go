@@ -1,0 +1,422 @@
+package reflectortest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+var resyncCases = []suiteCase{
+	{"the store resyncs every period, if it should", "", func(f *fixture) {
+		var asked atomic.Int32
+		var wanted atomic.Bool
+		var traced []error
+		f.config.ResyncPeriod = time.Minute
+		f.config.ShouldResync = func() bool { asked.Add(1); return wanted.Load() }
+		f.config.Trace = &reflector.Trace{Resync: func(err error) { traced = append(traced, err) }}
+		f.start()
+		f.pass(150 * time.Second)
+		assert.EqualValues(f, 2, asked.Load())
+		assert.Zero(f, f.store.Resynced())
+		wanted.Store(true)
+		f.pass(time.Minute)
+		assert.EqualValues(f, 3, asked.Load())
+		assert.Equal(f, 1, f.store.Resynced())
+		assert.Equal(f, []error{nil}, traced)
+	}},
+	{"without a period there is no resync", "", func(f *fixture) {
+		f.start()
+		f.pass(24 * time.Hour)
+		assert.Zero(f, f.store.Resynced())
+	}},
+	{"nothing is resynced before the first list", "", func(f *fixture) {
+		f.config.ResyncPeriod = time.Second
+		f.source.SetLatency(10 * time.Second)
+		f.start()
+		f.pass(9500 * time.Millisecond)
+		assert.Zero(f, f.store.Resynced())
+	}},
+	{"a resync does not disturb the watch", "", func(f *fixture) {
+		f.config.ResyncPeriod = time.Second
+		f.start()
+		for range 60 {
+			f.pass(900 * time.Millisecond)
+			f.add("a")
+		}
+		f.pass(0)
+		assert.Equal(f, 54, f.store.Resynced())
+		assert.Len(f, f.requests("watch"), 1)
+		assert.Equal(f, 60, f.Snapshot().Events)
+	}},
+	{"a resync that fails leads to a list", "", func(f *fixture) {
+		f.config.ResyncPeriod = time.Minute
+		fails := 1
+		f.store.OnCall = func(op string) error {
+			if op == "Resync" && fails > 0 {
+				fails--
+				return errors.New("no")
+			}
+			return nil
+		}
+		f.start()
+		f.pass(time.Minute + someTime)
+		assert.Len(f, f.store.Replaced(), 2)
+		require.Len(f, f.errors, 1)
+		var failed *reflector.StoreError
+		require.ErrorAs(f, f.errors[0], &failed)
+		assert.Equal(f, reflector.OpResync, failed.Op)
+		f.pass(2 * time.Minute)
+		assert.Positive(f, f.store.Resynced())
+	}},
+	// Defect 8.13 of client-go: a relist restarts the timer of the resync.
+	{"relists do not postpone resyncs", ResyncBeat, func(f *fixture) {
+		f.config.ResyncPeriod = 10 * time.Minute
+		f.start()
+		for range 16 {
+			f.pass(4*time.Minute - time.Second)
+			f.source.SendError(informertest.Expired("too old"))
+		}
+		f.pass(0)
+		assert.Equal(f, 6, f.store.Resynced())
+		assert.Greater(f, len(f.requests("list")), 14)
+	}},
+	{"a resync that was skipped for several periods is made once and then on the next multiple, without a burst", ResyncBeat, func(f *fixture) {
+		f.config.ResyncPeriod = 10 * time.Second
+		began := time.Now()
+		var at []time.Duration
+		f.store.OnCall = func(op string) error {
+			if op == "Resync" {
+				if at = append(at, time.Since(began)); len(at) == 1 {
+					time.Sleep(45 * time.Second) // a slow store: four and a half periods pass
+				}
+			}
+			return nil
+		}
+		f.start()
+		f.pass(85 * time.Second)
+		assert.Equal(f, []time.Duration{10 * time.Second, 55 * time.Second, 60 * time.Second, 70 * time.Second, 80 * time.Second}, at)
+	}},
+	{"resyncs that fall into the first list are not made up for", ResyncBeat, func(f *fixture) {
+		f.config.ResyncPeriod = 10 * time.Second
+		began := time.Now()
+		var at []time.Duration
+		f.config.Trace = &reflector.Trace{Resync: func(error) { at = append(at, time.Since(began)) }}
+		release := f.source.Hold()
+		f.start()
+		f.pass(45 * time.Second)
+		release()
+		f.pass(20 * time.Second)
+		assert.Equal(f, []time.Duration{50 * time.Second, 60 * time.Second}, at)
+	}},
+}
+
+var lifecycleCases = []suiteCase{
+	{"it stops while listing", "", func(f *fixture) {
+		f.source.Hold()
+		f.stopsIn(reflector.PhaseListing, nil)
+	}},
+	{"it stops while opening a watch", "", func(f *fixture) {
+		f.stopsIn(reflector.PhaseOpeningWatch, func() { f.pass(2 * time.Second); f.source.Hold(); f.source.Cut(nil) })
+	}},
+	{"it stops while watching", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, nil) }},
+	{"it stops while it watches a dead connection", "", func(f *fixture) { f.stopsIn(reflector.PhaseWatching, f.source.Silence) }},
+	{"it stops while backing off from a list", "", func(f *fixture) {
+		f.source.FailList(errors.New("no"))
+		f.stopsIn(reflector.PhaseBackingOff, nil)
+	}},
+	{"it stops while backing off from a watch", "", func(f *fixture) {
+		f.source.FailWatch(syscall.ECONNREFUSED)
+		f.stopsIn(reflector.PhaseBackingOff, nil)
+	}},
+	{"it stops while opening a stream", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.source.Hold()
+		f.stopsIn(reflector.PhaseOpeningStream, nil)
+	}},
+	{"it stops while streaming", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.source.SetStreamingList(informertest.StreamingWithoutBookmark)
+		f.stopsIn(reflector.PhaseStreaming, nil)
+	}},
+	// Defect 8.5 of client-go, which sleeps through a cancellation here.
+	{"it stops while backing off from a stream", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.source.FailWatch(informertest.TooManyRequests(time.Hour))
+		f.stopsIn(reflector.PhaseBackingOff, nil)
+	}},
+	{"it does nothing if its context has ended, and runs once", "", func(f *fixture) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		r := f.impl.New(f.config)
+		assert.Equal(f, reflector.PhaseIdle, r.Snapshot().Phase)
+		r.Run(ctx)
+		assert.Equal(f, reflector.PhaseStopped, r.Snapshot().Phase)
+		assert.Empty(f, f.store.Replaced())
+		assert.PanicsWithValue(f, "reflector: Run was called twice", func() { r.Run(ctx) })
+	}},
+	{"the error handler may stop it", "", func(f *fixture) {
+		f.source.FailList(informertest.StatusError(403, api.ReasonForbidden, "no"))
+		ctx, cancel := context.WithCancel(context.Background())
+		f.config.WatchErrorHandler = func(context.Context, error) { cancel() }
+		f.impl.New(f.config).Run(ctx)
+		assert.Len(f, f.requests("list"), 1)
+	}},
+	// A store that closes when its owner ends, as the DeltaFIFO of an informer does, may refuse what is on its way.
+	{"nothing is reported after the end", "", func(f *fixture) {
+		for _, op := range []string{"Replace", "Add"} {
+			ctx, cancel := context.WithCancel(context.Background())
+			f.store.OnCall = func(called string) error {
+				if called != op {
+					return nil
+				}
+				cancel()
+				return errors.New("the store is closed")
+			}
+			f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { f.Errorf("traced: %v", err) }}
+			r := f.impl.New(f.config)
+			time.AfterFunc(time.Second, func() { f.add("a") })
+			r.Run(ctx)
+			assert.Zero(f, r.Snapshot().StoreErrors)
+			assert.Empty(f, f.errors)
+		}
+	}},
+	{"a watch that opens too late is closed", "", func(f *fixture) {
+		late := &lateWatcher{stopped: make(chan struct{})}
+		f.config.ListerWatcher = Scripted{
+			OnList: f.source.List,
+			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				<-ctx.Done()
+				return late, nil
+			},
+		}
+		f.start()()
+		assert.True(f, late.isStopped(), "the watch is left open")
+		assert.Empty(f, f.store.State())
+	}},
+	{"the end reaches a watch that ignores its context", "", func(f *fixture) {
+		f.config.ListerWatcher = Scripted{
+			OnList: f.source.List,
+			OnWatch: func(context.Context, api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				return &lateWatcher{stopped: make(chan struct{})}, nil
+			},
+		}
+		f.start()()
+		assert.Empty(f, f.store.State(), "an event after the end")
+	}},
+	{"the trace tells the story", "", func(f *fixture) {
+		var story []reflector.Phase
+		var ended []reflector.WatchInfo
+		var started []string
+		f.config.Trace = &reflector.Trace{
+			StateChanged: func(from, to reflector.Phase, on string) {
+				assert.NotEmpty(f, on)
+				if len(story) > 0 {
+					assert.Equal(f, story[len(story)-1], from)
+				}
+				story = append(story, to)
+			},
+			WatchStarted: func(o api.ListOptions) { started = append(started, o.ResourceVersion) },
+			WatchEnded:   func(w reflector.WatchInfo) { ended = append(ended, w) },
+		}
+		stop := f.start()
+		f.add("a")
+		f.source.SendBookmark()
+		f.pass(2 * time.Second)
+		stop()
+		assert.Equal(f, []reflector.Phase{reflector.PhaseListing, reflector.PhaseReplacing, reflector.PhaseOpeningWatch,
+			reflector.PhaseWatching, reflector.PhaseStopped}, story)
+		assert.Equal(f, []string{"1"}, started)
+		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended)
+	}},
+	{"panics come out of Run", "", func(f *fixture) {
+		explode := func(op string) func() {
+			return func() {
+				f.store.OnCall = func(called string) error {
+					if called == op {
+						panic(op + " panics")
+					}
+					return nil
+				}
+			}
+		}
+		for name, prepare := range map[string]func(){
+			"List panics": func() {
+				f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { panic("List panics") })
+			},
+			"Replace panics": explode("Replace"),
+			"Add panics": func() {
+				explode("Add")()
+				time.AfterFunc(time.Second, func() { f.add("a") })
+			},
+			"a hook panics": func() {
+				f.config.Trace = &reflector.Trace{WatchStarted: func(api.ListOptions) { panic("a hook panics") }}
+			},
+			"the handler panics": func() {
+				f.source.FailList(assert.AnError)
+				f.config.WatchErrorHandler = func(context.Context, error) { panic("the handler panics") }
+			},
+		} {
+			before := f.config
+			f.store.OnCall = nil
+			prepare()
+			func() {
+				defer func() { assert.Equal(f, name, recover()) }()
+				f.impl.New(f.config).Run(context.Background())
+			}()
+			assert.Zero(f, f.source.Watchers(), "%s: a watch is left open", name)
+			f.config = before
+		}
+	}},
+}
+
+// stopsIn asserts that Run returns from a phase without time passing, leaves no watch open and does not call the store again.
+func (f *fixture) stopsIn(phase reflector.Phase, then func()) {
+	f.config.WatchErrorHandler = func(_ context.Context, err error) {
+		assert.NotErrorIs(f, err, context.Canceled, "to be stopped is no failure")
+	}
+	f.config.Trace = reflector.JoinTraces(f.config.Trace, &reflector.Trace{BackOff: func(_ time.Duration, err error) {
+		assert.NotErrorIs(f, err, context.Canceled, "to be stopped is no failure")
+	}})
+	f.add("a")
+	stop := f.start()
+	if then != nil {
+		then()
+		f.pass(0)
+	}
+	require.Equal(f, phase, f.Snapshot().Phase)
+	before := time.Now()
+	stop()
+	assert.Zero(f, time.Since(before), "Run took its time to return")
+	assert.Equal(f, reflector.PhaseStopped, f.Snapshot().Phase)
+	assert.Zero(f, f.source.Watchers(), "a watch is left open")
+	f.store.OnCall = func(op string) error { f.Errorf("%s is called after the end", op); return nil }
+	f.add("b")
+	f.pass(time.Minute)
+}
+
+// lateWatcher delivers an event when it is stopped.
+type lateWatcher struct{ stopped chan struct{} }
+
+func (w *lateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
+	<-w.stopped
+	return Event(api.WatchAdded, "late", "99"), nil
+}
+
+func (w *lateWatcher) Stop() {
+	if !w.isStopped() {
+		close(w.stopped)
+	}
+}
+
+func (w *lateWatcher) isStopped() bool {
+	select {
+	case <-w.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// testLocks lets every hook, the handlers and the store look into the reflector that calls them. One that is called under the lock of
+// Snapshot would wait for ever. That is no time to pass in a bubble, so this case has real time, of which only a failure takes much.
+func testLocks(t *testing.T, impl Implementation) {
+	const patience = 10 * time.Second
+	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t)}
+	var r reflector.Interface
+	var mu sync.Mutex
+	looked := map[string]bool{}
+	look := func(from string) {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			r.Snapshot()
+			r.LastSyncResourceVersion()
+		}()
+		select {
+		case <-answered:
+		case <-time.After(patience):
+			t.Errorf("%s is called under a lock: Snapshot does not return there", from)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		looked[from] = true
+	}
+	seen := func(what string) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return looked[what]
+		}
+	}
+	f.store.OnCall = func(op string) error { look("Store." + op); return nil }
+	f.config = Config{
+		Name: "namespaces", Store: f.store, DisableWatchList: true, ResyncPeriod: 20 * time.Millisecond,
+		Backoff:           reflector.BackoffConfig{Initial: time.Millisecond, Jitter: -1},
+		ShouldResync:      func() bool { look("ShouldResync"); return true },
+		WatchErrorHandler: func(context.Context, error) { look("WatchErrorHandler") },
+		ListerWatcher: Scripted{
+			OnList: func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+				look("ListerWatcher.List")
+				return f.source.List(ctx, opts)
+			},
+			OnWatch: func(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				look("ListerWatcher.Watch")
+				return f.source.Watch(ctx, opts)
+			},
+		},
+		Trace: &reflector.Trace{
+			StateChanged: func(reflector.Phase, reflector.Phase, string) { look("Trace.StateChanged") },
+			PageListed:   func(reflector.PageInfo) { look("Trace.PageListed") },
+			Listed:       func(reflector.ListInfo) { look("Trace.Listed") },
+			WatchStarted: func(api.ListOptions) { look("Trace.WatchStarted") },
+			Event:        func(api.WatchEventType, string) { look("Trace.Event") },
+			Bookmark:     func(string, bool) { look("Trace.Bookmark") },
+			WatchEnded:   func(reflector.WatchInfo) { look("Trace.WatchEnded") },
+			BackOff:      func(time.Duration, error) { look("Trace.BackOff") },
+			Expired:      func(string, error) { look("Trace.Expired") },
+			Resync:       func(error) { look("Trace.Resync") },
+			StoreFailed:  func(*reflector.StoreError) { look("Trace.StoreFailed") },
+		},
+	}
+	r = impl.New(f.config)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.Run(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	eventually := func(what string) {
+		t.Helper()
+		require.Eventually(t, seen(what), 30*time.Second, time.Millisecond, "%s is never called", what)
+	}
+	eventually("Trace.WatchStarted")
+	f.add("a")
+	eventually("Store.Add")
+	f.source.Modify(informertest.Namespace("a"))
+	eventually("Store.Update")
+	f.source.Delete("a")
+	eventually("Store.Delete")
+	f.source.SendBookmark()
+	eventually("Store.Bookmark")
+	eventually("Trace.Resync")
+	f.source.SendError(informertest.Expired("too old"))
+	for _, what := range []string{"Trace.Expired", "Trace.WatchEnded", "WatchErrorHandler", "Trace.BackOff", "Trace.StateChanged",
+		"Trace.PageListed", "Trace.Listed", "Trace.Event", "Trace.Bookmark", "ShouldResync", "Store.Replace", "Store.Resync"} {
+		eventually(what)
+	}
+}

@@ -1,0 +1,314 @@
+package reflectortest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/restclient/api"
+)
+
+// someTime is longer than the first back-off, and shorter than any timeout.
+const someTime = 5 * time.Second
+
+// watchCases are those in which the position is kept.
+var watchCases = []suiteCase{
+	{"a watch that ends is opened again at its position", "", func(f *fixture) {
+		for name, end := range map[string]error{"in good order": nil, "reset": syscall.ECONNRESET, "cut in the middle": io.ErrUnexpectedEOF,
+			"unintelligible": errors.New("unintelligible")} {
+			f.pass(someTime)
+			if f.Interface == nil {
+				f.start()
+			}
+			f.add("a")
+			f.pass(2 * time.Second)
+			watches := len(f.requests("watch"))
+			f.source.Cut(end)
+			f.pass(0)
+			require.Len(f, f.requests("watch"), watches+1, "%s: at once", name)
+			assert.Equal(f, f.source.ResourceVersion(), f.asked("watch")[watches], name)
+		}
+		assert.Len(f, f.requests("list"), 1, "what has happened can be watched, and needs no list")
+		assert.Empty(f, f.errors)
+	}},
+	{"what happens while no watch is open is not lost", "", func(f *fixture) {
+		f.add("deleted")
+		f.start()
+		f.pass(someTime)
+		release := f.source.Hold()
+		f.source.Cut(nil)
+		f.pass(0)
+		f.add("added")
+		f.source.Delete("deleted")
+		release()
+		f.pass(0)
+		assert.Equal(f, map[string]string{"added": "3"}, f.store.State())
+	}},
+	{"a server that restarts costs no list", "", func(f *fixture) {
+		f.add("a")
+		f.start()
+		f.pass(someTime)
+		f.source.FailWatch(syscall.ECONNREFUSED, syscall.ECONNREFUSED, syscall.ECONNREFUSED)
+		f.source.Cut(syscall.ECONNRESET)
+		f.add("b")
+		f.pass(time.Minute)
+		assert.Equal(f, map[string]string{"a": "2", "b": "3"}, f.store.State())
+		lists := 0
+		for _, r := range f.requests("list") {
+			if r.Options.Limit != 1 { // which only verifies the position
+				lists++
+			}
+		}
+		assert.Equal(f, 1, lists)
+		assert.Empty(f, f.errors)
+		assert.GreaterOrEqual(f, f.Snapshot().Watches, 4)
+	}},
+	{"Retry-After is honoured, and the position is kept", "", func(f *fixture) {
+		for name, again := range map[string]func(){
+			"while opening": func() {
+				f.source.FailWatch(informertest.TooManyRequests(time.Minute))
+				f.source.Cut(nil)
+			},
+			"while watching": func() {
+				later := informertest.TooManyRequests(0)
+				later.Status.Details = &api.StatusDetails{RetryAfterSeconds: 60}
+				f.source.SendError(later)
+			},
+		} {
+			if f.Interface == nil {
+				f.start()
+			}
+			f.pass(someTime)
+			watches := len(f.requests("watch"))
+			again()
+			f.pass(59 * time.Second)
+			waiting := f.Snapshot()
+			assert.Equal(f, reflector.PhaseBackingOff, waiting.Phase, name)
+			assert.Equal(f, time.Second, time.Until(waiting.NextAttempt), name)
+			f.pass(2 * time.Second)
+			assert.Equal(f, reflector.PhaseWatching, f.Snapshot().Phase, name)
+			assert.Zero(f, f.Snapshot().NextAttempt, name)
+			assert.LessOrEqual(f, len(f.requests("watch")), watches+2, name)
+			f.pass(time.Minute)
+		}
+		assert.Len(f, f.requests("list"), 1)
+	}},
+	{"Retry-After is honoured for five minutes at most", "", func(f *fixture) {
+		f.source.FailList(informertest.TooManyRequests(24 * time.Hour))
+		f.start()
+		f.pass(reflector.LongestRetryAfter - time.Second)
+		assert.False(f, f.Snapshot().Synced)
+		f.pass(time.Second)
+		assert.True(f, f.Snapshot().Synced)
+	}},
+	{"the time limits of watches are drawn by lot", "", func(f *fixture) {
+		f.config.IdleTimeout = -1
+		f.start()
+		f.pass(20 * 10 * time.Minute)
+		watches := f.requests("watch")
+		require.GreaterOrEqual(f, len(watches), 20, "the server ends each watch after its time, and the next begins at once")
+		different := map[int64]bool{}
+		for _, w := range watches {
+			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(reflector.DefaultMinWatchTimeout.Seconds()))
+			assert.Less(f, w.Options.TimeoutSeconds, int64(2*reflector.DefaultMinWatchTimeout.Seconds()))
+			assert.True(f, w.Options.AllowWatchBookmarks)
+			different[w.Options.TimeoutSeconds] = true
+		}
+		assert.Greater(f, len(different), 3, "watches that began together must not end together")
+		assert.Len(f, f.requests("list"), 1, "a renewed watch needs no list")
+	}},
+	{"MinWatchTimeout moves the time limits", "", func(f *fixture) {
+		f.config.IdleTimeout, f.config.MinWatchTimeout = -1, 10*time.Second
+		f.start()
+		f.pass(5 * time.Minute)
+		for _, w := range f.requests("watch") {
+			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(10))
+			assert.Less(f, w.Options.TimeoutSeconds, int64(20))
+		}
+	}},
+	{"bookmarks move the position", "", func(f *fixture) {
+		var seen []string
+		f.config.Trace = &reflector.Trace{Bookmark: func(rv string, _ bool) { seen = append(seen, rv) }}
+		f.add("a")
+		f.start()
+		f.source.Touch()
+		f.source.SendBookmark()
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark}) // without a version it says nothing
+		f.pass(2 * time.Second)
+		assert.Equal(f, "3", f.LastSyncResourceVersion())
+		assert.Equal(f, []string{"3"}, f.store.Marks(), "the store is told as well")
+		assert.Equal(f, []string{"3", ""}, seen)
+		assert.Equal(f, 2, f.Snapshot().Bookmarks)
+		assert.Zero(f, f.Snapshot().Events)
+		f.source.Cut(nil)
+		f.pass(0)
+		assert.Equal(f, []string{"2", "3"}, f.asked("watch"), "what was compacted before the bookmark is not asked for")
+		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
+	}},
+	// A proxy that repeats, or a watch cache that replays, used to take the resourceVersion of the store back.
+	{"old bookmarks do not reach the store", StaleEvents, func(f *fixture) {
+		f.start()
+		for _, version := range []string{"7", "5", "7", "", "9", "10", "2"} {
+			f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: version})
+		}
+		f.pass(0)
+		assert.Equal(f, []string{"7", "7", "9", "10"}, f.store.Marks(), "the store is told of every bookmark but the older ones")
+		assert.Equal(f, "10", f.LastSyncResourceVersion())
+		assert.Equal(f, 7, f.Snapshot().Bookmarks)
+	}},
+	{"events that are not newer than the position are skipped", StaleEvents, func(f *fixture) {
+		f.add("kept")
+		f.add("deleted")
+		f.start()
+		f.source.Modify(informertest.Namespace("kept"))
+		f.source.Delete("deleted")
+		f.pass(0)
+		require.Equal(f, "5", f.LastSyncResourceVersion())
+		for _, again := range []api.WatchEvent[*api.Namespace]{
+			Event(api.WatchAdded, "deleted", "3"), Event(api.WatchModified, "kept", "2"), Event(api.WatchDeleted, "kept", "4"), Event(api.WatchModified, "kept", "5"),
+		} {
+			f.source.Send(again)
+		}
+		f.pass(0)
+		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State(), "the store was taken back")
+		assert.Equal(f, "5", f.LastSyncResourceVersion())
+		assert.Equal(f, 4, f.Snapshot().Stale)
+		assert.Equal(f, 2, f.Snapshot().Events)
+
+		// Versions that are no numbers say nothing about order.
+		f.source.Send(Event(api.WatchAdded, "odd", "a1"))
+		f.source.Send(Event(api.WatchDeleted, "odd", "a0"))
+		f.pass(0)
+		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State())
+		assert.Equal(f, 4, f.Snapshot().Events)
+	}},
+	{"a type that nobody knows goes nowhere but moves the position", "", func(f *fixture) {
+		var seen []api.WatchEventType
+		f.config.Trace = &reflector.Trace{Event: func(kind api.WatchEventType, _ string) { seen = append(seen, kind) }}
+		f.start()
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: "EXPLODED", ResourceVersion: "77"})
+		f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: informertest.Namespace("x")})
+		f.pass(0)
+		assert.Equal(f, "77", f.LastSyncResourceVersion(), "an object without a version does not move it")
+		assert.Contains(f, f.store.State(), "x")
+		assert.Equal(f, []api.WatchEventType{"EXPLODED", api.WatchAdded}, seen)
+		assert.Len(f, f.requests("watch"), 1)
+	}},
+	{"the events that open a watch at version 0 do not move the position", UnorderedStart, func(f *fixture) {
+		f.add("a")
+		f.add("b")
+		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { return ListOf("0", ""), nil })
+		f.start()
+		assert.Equal(f, map[string]string{"a": "2", "b": "3"}, f.store.State())
+		assert.Equal(f, "0", f.LastSyncResourceVersion())
+		f.source.Modify(informertest.Namespace("a"))
+		f.pass(0)
+		assert.Equal(f, "4", f.LastSyncResourceVersion())
+		f.add("c")
+		f.pass(0)
+		assert.Equal(f, "5", f.LastSyncResourceVersion())
+	}},
+	{"a silent watch is replaced", IdleTimeouts, func(f *fixture) {
+		var silences []time.Duration
+		f.config.Trace = &reflector.Trace{IdleTimeout: func(d time.Duration) { silences = append(silences, d) }}
+		f.source.SetMute(true) // without keepalive
+		f.start()
+		f.source.Silence()
+		f.add("missed")
+		f.pass(reflector.DefaultSilentIdleTimeout - time.Second)
+		assert.Empty(f, f.store.State())
+		f.pass(time.Second)
+		assert.Equal(f, map[string]string{"missed": "2"}, f.store.State())
+		assert.Equal(f, []time.Duration{reflector.DefaultSilentIdleTimeout}, silences)
+		assert.Equal(f, 1, f.Snapshot().Rounds)
+	}},
+	{"after a silence the server is asked whether it has reached the position", VerifiedPositions, func(f *fixture) {
+		for range 20 {
+			f.source.Touch()
+		}
+		f.add("a")
+		f.start()
+		restored := informertest.NewNamespaceSource() // its versions begin again
+		restored.Add(informertest.Namespace("b"))
+		f.source.FailWatch(syscall.ECONNREFUSED)
+		f.source.FailList(informertest.TooLargeResourceVersion(22, 2))
+		f.pass(2 * time.Second)
+		f.source.Cut(syscall.ECONNRESET)
+		f.pass(someTime)
+		versions := f.asked("list")
+		require.Len(f, versions, 3)
+		assert.Equal(f, []string{"0", "22", ""}, versions)
+		assert.EqualValues(f, 1, f.requests("list")[1].Options.Limit, "it is asked for one object")
+		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
+	}},
+	{"a watch that brings no progress is not opened in a hot loop", Progress, func(f *fixture) {
+		watches := 0
+		f.config.ListerWatcher = Scripted{
+			OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+				return ListOf("x1", ""), nil
+			},
+			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				if watches++; watches > 1000 {
+					<-ctx.Done() // enough is known
+				}
+				return &repeatingWatcher{}, nil
+			},
+		}
+		stop := f.start()
+		f.pass(time.Minute)
+		stop()
+		assert.Less(f, watches, 100)
+		assert.Contains(f, f.store.State(), "again")
+	}},
+	{"an idle watch keeps no object alive", "", func(f *fixture) {
+		events := make(chan api.WatchEvent[*api.Namespace])
+		f.config.ListerWatcher = Scripted{
+			OnList: f.source.List,
+			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+				return &ChannelWatcher{ctx, events}, nil
+			},
+		}
+		f.start()
+		gone := NamespaceAt("gone", "8")
+		object := weak.Make(gone)
+		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: gone, ResourceVersion: "8"}
+		events <- api.WatchEvent[*api.Namespace]{Type: api.WatchDeleted, Object: gone, ResourceVersion: "9"}
+		f.pass(0)
+		require.Equal(f, "9", f.LastSyncResourceVersion())
+		gone = nil
+		runtime.GC()
+		assert.Nil(f, object.Value())
+	}},
+	{"a thousand events arrive in their order", "", func(f *fixture) {
+		f.start()
+		for range 1000 {
+			f.add("a")
+		}
+		f.pass(0)
+		assert.Equal(f, strconv.Itoa(1001), f.store.State()["a"])
+		assert.Equal(f, 1000, f.Snapshot().Events)
+	}},
+}
+
+// repeatingWatcher delivers one event and ends.
+type repeatingWatcher struct{ done bool }
+
+func (w *repeatingWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
+	if w.done {
+		return api.WatchEvent[*api.Namespace]{}, io.EOF
+	}
+	w.done = true
+	return Event(api.WatchAdded, "again", "x2"), nil
+}
+
+func (w *repeatingWatcher) Stop() {}

@@ -1,0 +1,26 @@
+package reflector_test
+
+import (
+	"testing"
+
+	"orrery/informer/reflector"
+	"orrery/informer/reflector/reflectortest"
+)
+
+func TestSuite(t *testing.T) {
+	const asTheArticle = "the page is as the article has it; package machine does it"
+	reflectortest.Run(t, reflectortest.Implementation{
+		New: func(cfg reflectortest.Config) reflector.Interface { return reflector.New(cfg) },
+		Lacks: map[reflectortest.Capability]string{
+			reflectortest.StreamingLists:      asTheArticle,
+			reflectortest.IdleTimeouts:        asTheArticle,
+			reflectortest.ListTimeouts:        asTheArticle,
+			reflectortest.InternalErrorBudget: asTheArticle,
+			reflectortest.VerifiedPositions:   asTheArticle,
+			reflectortest.StaleEvents:         "like client-go it takes versions as they come",
+			reflectortest.Progress:            "like client-go it takes an event for progress",
+			reflectortest.UnorderedStart:      "no server of Kubernetes has a list at version 0",
+			reflectortest.ResyncBeat:          "like client-go it starts the timer of the resync with each list",
+		},
+	})
+}

@@ -1,0 +1,30 @@
+package restclient_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// A caller that measures how long the server takes learns beforehand how long a request is going to wait for the client's own limit.
+func TestThrottledRequestsTellTheirCaller(t *testing.T) {
+	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client(func(cfg *restclient.Config) { cfg.QPS, cfg.Burst = 1, 1 })
+		start := time.Now()
+		var told, at []time.Duration
+		ctx := api.WithThrottled(t.Context(), func(wait time.Duration) {
+			told, at = append(told, wait), append(at, time.Since(start))
+		})
+		for range 3 {
+			require.NoError(t, client.Do(ctx, get("/"), nil))
+		}
+		assert.Equal(t, []time.Duration{time.Second, time.Second}, told)
+		assert.Equal(t, []time.Duration{0, time.Second}, at, "before it waits")
+	})
+}
