@@ -3,6 +3,7 @@ package indexertest
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -86,7 +87,14 @@ func Run(t *testing.T, impl Implementation) {
 		{"adding an index while objects are written", testAddIndexersWhileWriting},
 		{"replacing while objects are written", testReplaceWhileWriting},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, impl) })
+		t.Run(test.name, func(t *testing.T) {
+			defer func() { // so that the other tests say what they find
+				if value := recover(); value != nil {
+					t.Fatalf("the store panics: %v\n%s", value, debug.Stack())
+				}
+			}()
+			test.run(t, impl)
+		})
 	}
 }
 
@@ -209,7 +217,7 @@ func assertErrorAs[T error](t *testing.T, impl Implementation, err error) (typed
 		assert.Error(t, err)
 		return typed
 	}
-	require.True(t, errors.As(err, &typed), "%T", err)
+	require.True(t, errors.As(err, &typed), "the error is a %T, not a %T", err, typed)
 	return typed
 }
 

@@ -58,38 +58,29 @@ func testBasics(t *testing.T, impl Implementation) {
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web"}, "n2": {"default/db"}})
 }
 
-// testPut: what Add does, and what was there before.
+// testPut: Put does what Add does, and returns the object that was there before.
 func testPut(t *testing.T, impl Implementation) {
 	x := impl.empty()
 	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"), pod("default", "db", "n2")
-	second.Version = "2"
-
-	old, existed, err := x.Put("default/web", first)
-	require.NoError(t, err)
-	assert.False(t, existed)
-	assert.Nil(t, old)
-
-	old, existed, err = x.Put("default/web", second)
-	require.NoError(t, err)
-	assert.True(t, existed)
-	assert.Same(t, first, old)
-
+	put := func(o, wantOld *Object) {
+		t.Helper()
+		old, existed, err := x.Put(o.Key(), o)
+		require.NoError(t, err)
+		assert.Equal(t, wantOld != nil, existed, "Put reports whether the key existed")
+		assert.Same(t, wantOld, old, "Put returns the object that had the key before")
+	}
+	put(first, nil)
+	put(second, first)
 	require.NoError(t, x.Add(third))
-	old, existed, err = x.Put("default/db", third)
-	require.NoError(t, err)
-	assert.True(t, existed, "whoever put it there")
-	assert.Same(t, third, old)
-
+	put(third, third)
 	assertContent(t, x, second, third)
 	assertIndexed(t, x, "node", map[string][]string{"n2": {"default/web", "default/db"}})
 	assertIndexed(t, x, "label", map[string][]string{"a": {"default/web"}, "b": {"default/web"}})
 
 	x.DeleteKey("default/web")
-	old, existed, err = x.Put("default/web", first)
-	require.NoError(t, err)
-	assert.False(t, existed)
-	assert.Nil(t, old)
+	put(first, nil)
 	assertContent(t, x, first, third)
+	assertIndexed(t, x, "label", map[string][]string{"a": {"default/web"}})
 }
 
 func testKeyErrors(t *testing.T, impl Implementation) {
@@ -268,7 +259,7 @@ func testSnapshot(t *testing.T, impl Implementation) {
 			"node":      {"n1": {"a/db", "b/web"}},
 			"label":     {"x": {"b/web"}, "y": {"a/db", "b/web"}},
 		},
-	}, x.Snapshot())
+	}, x.Snapshot(), "a snapshot shows keys and indexes, sorted")
 	require.NoError(t, x.Replace(nil, "2"))
 	s := x.Snapshot()
 	assert.Empty(t, s.Keys)
