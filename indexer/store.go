@@ -140,16 +140,16 @@ func (s *threadSafeMap[T]) ListKeys() []string {
 	return slices.AppendSeq(make([]string, 0, len(s.items)), maps.Keys(s.items))
 }
 
-// Items returns a copy of the map.
-func (s *threadSafeMap[T]) Items() map[string]T {
+// copyItems returns a copy of the map.
+func (s *threadSafeMap[T]) copyItems() map[string]T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return maps.Clone(s.items)
 }
 
-// Find returns the objects that have one of the values in the named index, each once, and their
+// find returns the objects that have one of the values in the named index, each once, and their
 // keys.
-func (s *threadSafeMap[T]) Find(name string, values ...string) (keys []string, objects []T, err error) {
+func (s *threadSafeMap[T]) find(name string, values ...string) (keys []string, objects []T, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	index, exists := s.indices[name]

@@ -368,8 +368,19 @@ func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 		for w := range 3 {
 			group.Go(func() { rewrite(t, x, 50, fmt.Sprint("w", w), stop) })
 		}
-		require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}))
-		require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"label": ByLabel}))
+		whileReading(t, func() {
+			for name, f := range indexers() {
+				if name != "namespace" {
+					require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{name: f}))
+				}
+			}
+		}, func() string {
+			_, err := x.Index("namespace", pod("w1", "asks", ""))
+			if n := len(x.GetIndexers()); err != nil || n == 0 {
+				return fmt.Sprintf("Index returns %v, GetIndexers %d functions", err, n)
+			}
+			return ""
+		})
 		close(stop)
 		group.Wait()
 		assert.Len(t, x.GetIndexers(), 3)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -219,6 +220,21 @@ func assertErrorAs[T error](t *testing.T, impl Implementation, err error) (typed
 	}
 	require.True(t, errors.As(err, &typed), "the error is a %T, not a %T", err, typed)
 	return typed
+}
+
+// inTime fails the test if do has not returned after so long that only a deadlock explains it.
+func inTime(t *testing.T, otherwise string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, otherwise)
+	}
 }
 
 func pod(namespace, name, node string, labels ...string) *Object {

@@ -178,7 +178,7 @@ func testReadsStay(t *testing.T, impl Implementation) {
 	}
 	require.NoError(t, x.Replace(series("1"), "1"))
 	next, stop := iter.Pull2(x.All())
-	defer stop()
+	t.Cleanup(stop)
 	_, first, _ := next() // the iteration has begun
 
 	read := func() (objects [][]*Object, keys [][]string) {
@@ -197,19 +197,20 @@ func testReadsStay(t *testing.T, impl Implementation) {
 	before := texts(objects, keys)
 	all := names(objects[0])
 
-	second := series("2")
-	for i, o := range second { // set, remove, and insert in every chunk of memory
-		switch i % 3 {
-		case 0:
-			require.NoError(t, x.Update(o))
-		case 1:
-			require.NoError(t, x.Delete(o))
-		case 2:
-			o.Node = "elsewhere"
-			require.NoError(t, x.Update(o))
-			require.NoError(t, x.Add(pod("b", o.Name, "n1", "l0")))
+	inTime(t, "an iteration that has begun holds the store's lock, so that a write never ends", func() {
+		for i, o := range series("2") { // set, remove, and insert in every chunk of memory
+			switch i % 3 {
+			case 0:
+				assert.NoError(t, x.Update(o))
+			case 1:
+				assert.NoError(t, x.Delete(o))
+			case 2:
+				o.Node = "elsewhere"
+				assert.NoError(t, x.Update(o))
+				assert.NoError(t, x.Add(pod("b", o.Name, "n1", "l0")))
+			}
 		}
-	}
+	})
 	assert.Equal(t, before, texts(objects, keys), "what was read changes with later updates")
 	require.NoError(t, x.Replace(series("3"), "3"))
 	require.NoError(t, x.Replace(nil, "4"))
@@ -229,12 +230,14 @@ func testIteration(t *testing.T, impl Implementation) {
 	const n = 500
 	x := impl.with(t, series("a", n, "1")...)
 	seen := 0
-	for key, o := range x.All() { // writes in a loop: a lock held by the loop would make a deadlock
-		seen++
-		assert.Equal(t, key, o.Key(), "All yields each object with its key")
-		x.DeleteKey(key)
-		require.NoError(t, x.Add(pod("b", o.Name, "n1")))
-	}
+	inTime(t, "All holds the store's lock while the loop runs, so that a write in the loop never ends", func() {
+		for key, o := range x.All() {
+			seen++
+			assert.Equal(t, key, o.Key(), "All yields each object with its key")
+			x.DeleteKey(key)
+			assert.NoError(t, x.Add(pod("b", o.Name, "n1")))
+		}
+	})
 	assert.Equal(t, n, seen, "the loop sees what was there when it began")
 	for range x.All() {
 		break // ending early is fine

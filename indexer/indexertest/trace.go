@@ -3,7 +3,6 @@ package indexertest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -95,13 +94,7 @@ func testHooksMayUseTheStore(t *testing.T, impl Implementation) {
 		}
 	}
 	within := func(hook string, use func()) {
-		done := make(chan struct{})
-		go func() { use(); close(done) }()
-		select {
-		case <-done:
-		case <-time.After(20 * time.Second):
-			assert.Fail(t, "the store's lock is held while the hook "+hook+" runs")
-		}
+		inTime(t, "the store's lock is held while the hook "+hook+" runs", use)
 	}
 	sees := func(hook string, want bool) func(string) {
 		return func(key string) {
