@@ -26,7 +26,7 @@ func newThreadSafeMap[T any]() *threadSafeMap[T] {
 
 // updateIndices moves key from the values of oldObj to those of newObj in the named indexes.
 // oldObj is nil for a new object, newObj for a deletion. Both sets of values are computed here: if
-// somebody has changed oldObj since it was stored, a stale entry remains.
+// oldObj was changed after it was stored, a stale entry remains.
 func (s *threadSafeMap[T]) updateIndices(names []string, oldObj, newObj *T, key string, errs *IndexErrors) *IndexErrors {
 	for _, name := range names {
 		index, indexFunc := s.indices[name], s.indexers[name]

@@ -114,7 +114,7 @@ func (x *Indexer[T]) Replace(items []T, resourceVersion string) error {
 	return x.config.Trace.ReportFailed(errs)
 }
 
-// build returns contents with the items, which nobody else knows yet.
+// build returns new contents with the items.
 func build[T any](indexers indexer.Indexers[T], keys []string, items []T) (*contents[T], *indexer.IndexErrors) {
 	c := newContents(indexers, len(items))
 	var errs *indexer.IndexErrors
