@@ -18,7 +18,7 @@ func Measures() []Measure {
 		ratio("fifo/relist ms", "FIFO: relist of 100k", "ms", 0.3).quick(),
 		value("fifo/relist lock-ms", "FIFO: longest wait of another Add", "ms", 10).quick(),
 
-		perOp("store/update", "store: update with an index", 0.8).quick(),
+		perOp("store/update", "store: update with an index", 0.5).quick(),
 		perOp("store/by-index", "store: ByIndex, 1000 of 100k", 0.2).quick(),
 		higher("store/writes-with-readers writes/s", "store: writes while 4 readers list 100k", "1/s", 1000).quick(),
 

@@ -35,7 +35,7 @@ var promised = []struct {
 	{"fifo/add-pop allocs/op", compare.Value, bench.Lower, 2},
 	{"fifo/relist ms", compare.Ratio, bench.Lower, 0.3},
 	{"fifo/relist lock-ms", compare.Value, bench.Lower, 10},
-	{"store/update ns/op", compare.Ratio, bench.Lower, 0.8},
+	{"store/update ns/op", compare.Ratio, bench.Lower, 0.5},
 	{"store/by-index ns/op", compare.Ratio, bench.Lower, 0.2},
 	{"store/writes-with-readers writes/s", compare.Ratio, bench.Higher, 1000},
 	{"dispatch/1 ns/event", compare.Ratio, bench.Lower, 0.25},
