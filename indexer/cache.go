@@ -81,16 +81,16 @@ func (s *Store[T]) Get(obj T) (stored T, exists bool) {
 
 func (s *Store[T]) All() iter.Seq2[string, T] {
 	// The loop runs without the lock, since it may write to the store.
-	return func(yield func(string, T) bool) { maps.All(s.Items())(yield) }
+	return func(yield func(string, T) bool) { maps.All(s.copyItems())(yield) }
 }
 
 func (s *Store[T]) ByIndex(name, value string) ([]T, error) {
-	_, objects, err := s.Find(name, value)
+	_, objects, err := s.find(name, value)
 	return objects, err
 }
 
 func (s *Store[T]) IndexKeys(name, value string) ([]string, error) {
-	keys, _, err := s.Find(name, value)
+	keys, _, err := s.find(name, value)
 	slices.Sort(keys)
 	return keys, err
 }
@@ -100,7 +100,7 @@ func (s *Store[T]) Index(name string, obj T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, objects, err := s.Find(name, values...)
+	_, objects, err := s.find(name, values...)
 	return objects, err
 }
 

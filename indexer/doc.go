@@ -32,7 +32,7 @@
 //
 // [Interface] says what a store does. The textbook form is store.go, client-go's threadSafeMap, with
 // cache.go around it for key function, errors and hooks. The fast form is package fast. Callers
-// hold an Interface; only the one who constructs the store chooses.
+// hold an Interface; only the code that constructs the store chooses.
 //
 // # Guarantees
 //

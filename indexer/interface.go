@@ -17,8 +17,8 @@ import (
 // Slices and maps that are returned are the caller's own. Objects are shared with every other
 // reader of the store: DO NOT CHANGE THEM, see the package documentation.
 //
-// A call through Interface costs about 2 ns more than one of the concrete type, an Update of
-// 150 ns and more included.
+// A call through Interface costs a nanosecond at most: GetByKey of the fast form takes 9.5 ns in place
+// of 8.8 with everything in the processor's caches, and for Put (30 ns) no difference can be measured.
 type Interface[T any] interface {
 	// Add stores obj in place of the object with the same key, if there is one, and updates every
 	// index. Update is Add: the two names are those of the events that lead to the call.

@@ -26,7 +26,7 @@ func newThreadSafeMap[T any]() *threadSafeMap[T] {
 
 // updateIndices moves key from the values of oldObj to those of newObj in the named indexes.
 // oldObj is nil for a new object, newObj for a deletion. Both sets of values are computed here: if
-// somebody has changed oldObj since it was stored, a stale entry remains.
+// oldObj was changed after it was stored, a stale entry remains.
 func (s *threadSafeMap[T]) updateIndices(names []string, oldObj, newObj *T, key string, errs *IndexErrors) *IndexErrors {
 	for _, name := range names {
 		index, indexFunc := s.indices[name], s.indexers[name]
@@ -140,16 +140,16 @@ func (s *threadSafeMap[T]) ListKeys() []string {
 	return slices.AppendSeq(make([]string, 0, len(s.items)), maps.Keys(s.items))
 }
 
-// Items returns a copy of the map.
-func (s *threadSafeMap[T]) Items() map[string]T {
+// copyItems returns a copy of the map.
+func (s *threadSafeMap[T]) copyItems() map[string]T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return maps.Clone(s.items)
 }
 
-// Find returns the objects that have one of the values in the named index, each once, and their
+// find returns the objects that have one of the values in the named index, each once, and their
 // keys.
-func (s *threadSafeMap[T]) Find(name string, values ...string) (keys []string, objects []T, err error) {
+func (s *threadSafeMap[T]) find(name string, values ...string) (keys []string, objects []T, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	index, exists := s.indices[name]

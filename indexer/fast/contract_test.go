@@ -48,13 +48,13 @@ func TestIndexAddedDuringAWrite(t *testing.T) {
 			web, bad := &indexertest.Object{Name: "web", Node: "n1"}, &indexertest.Object{Name: "bad", Node: "bad"}
 			if write == "add" {
 				require.NoError(t, x.Add(web))
-				require.Error(t, x.Add(bad))
+				require.Error(t, x.Add(bad), "the write calls the new index's function")
 			} else {
-				require.Error(t, x.Replace([]*indexertest.Object{web, bad}, "1"))
+				require.Error(t, x.Replace([]*indexertest.Object{web, bad}, "1"), "the write calls the new index's function")
 			}
 			keys, err := x.IndexKeys("node", "n1")
 			assert.NoError(t, err)
-			assert.Equal(t, []string{"web"}, keys)
+			assert.Equal(t, []string{"web"}, keys, "the new index has the object that was being written")
 			require.NoError(t, x.Check())
 		})
 	}

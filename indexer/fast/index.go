@@ -29,8 +29,8 @@ type contents[T any] struct {
 type record[T any] struct {
 	entry // of the key, in the table of records
 
-	// obj is what GetByKey returns. Every write stores it last: a reader that has seen an object
-	// here and takes a snapshot next waits for the end of the write and finds the object there.
+	// obj is what GetByKey returns, also in the middle of a write. A reader that has seen the
+	// object here and takes a snapshot next waits for the end of the write, and finds it there.
 	obj box[T]
 
 	home   int         // position in contents.all
@@ -217,7 +217,7 @@ func (c *contents[T]) remove(key string) bool {
 	for _, p := range rec.places {
 		p.leave()
 	}
-	c.records.remove(rec) // last, as obj in put
+	c.records.remove(rec)
 	return true
 }
 

@@ -114,20 +114,14 @@ func (x *Indexer[T]) Replace(items []T, resourceVersion string) error {
 	return x.config.Trace.ReportFailed(errs)
 }
 
-// build returns contents with the items, which nobody else knows yet.
+// build returns new contents with the items.
 func build[T any](indexers indexer.Indexers[T], keys []string, items []T) (*contents[T], *indexer.IndexErrors) {
-	last := make(map[string]int, len(items)) // of several items with one key the last one counts
-	for i, key := range keys {
-		last[key] = i
-	}
-	c := newContents(indexers, len(last))
+	c := newContents(indexers, len(items))
 	var errs *indexer.IndexErrors
 	var values [][]string
 	for i, obj := range items {
-		if last[keys[i]] == i {
-			values, errs = c.values(keys[i], obj, values[:0], errs)
-			c.put(keys[i], obj, values)
-		}
+		values, errs = c.values(keys[i], obj, values[:0], errs)
+		c.put(keys[i], obj, values)
 	}
 	return c, errs
 }

@@ -133,7 +133,7 @@ func (t *table[E]) len() int { return int(t.live.Load()) }
 
 // insert adds an entry whose key is not in the table. Writer only.
 func (t *table[E]) insert(e *E) {
-	if t.used == capacity(*t.groups.Load()) {
+	if t.used >= capacity(*t.groups.Load()) {
 		// With half as much again to spare the next rebuild is at least n/2 insertions away.
 		t.rebuild(t.len() + t.len()/2 + 1)
 	}

@@ -42,9 +42,8 @@ func whileReading(t *testing.T, write func(), readers ...func() string) {
 }
 
 // testStaircase: the writer updates all objects in order, round after round.
-// What has been written is a single number, and every read is a lower bound
-// for the next one; a List is right if it shows the objects up to some point
-// in one round and the rest in the round before.
+// The number of updates describes the content. No read may show fewer than a read before it. A List
+// is right if it shows the objects up to some point in one round and the rest in the round before.
 func testStaircase(t *testing.T, impl Implementation) {
 	const n, rounds = 300, 8
 	x := impl.empty()
@@ -186,7 +185,7 @@ func testWindow(t *testing.T, impl Implementation) {
 		})
 }
 
-// testReplaceIsAtomic: every list comes from one Replace, whichever.
+// testReplaceIsAtomic: every list shows the content of one Replace.
 func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 	const rounds = 60
 	x := impl.empty()
@@ -220,10 +219,9 @@ func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 		})
 }
 
-// testMovingObject: the object always has one of two labels. Whoever asks for
-// both finds it, once; whoever asks by key finds it. Other labels stand between
-// the two, so that there is time for a move between looking at one and looking
-// at the other.
+// testMovingObject: the object always has one of two labels. A read of both labels finds it once, and
+// a read by key finds it. Other labels come between the two, so that there is time for a move
+// between the look at one and the look at the other.
 func testMovingObject(t *testing.T, impl Implementation) {
 	const moves, others = 1500, 40
 	x := impl.empty()
@@ -243,25 +241,25 @@ func testMovingObject(t *testing.T, impl Implementation) {
 			label := []string{"right", "left"}[i%2]
 			move(label)
 			found, _ := x.ByIndex("label", label)
-			assert.Len(t, found, 1)
+			assert.Len(t, found, 1, "ByIndex finds an object by its new value")
 		}
 	},
 		func() string {
 			found, err := x.Index("label", pod("", "anything", "", labels...))
 			if err != nil || len(found) != others+1 {
-				return fmt.Sprintf("Index: %d objects, %v", len(found), err)
+				return fmt.Sprintf("Index of %d values that one object each has always finds %d objects, %v", others+1, len(found), err)
 			}
 			return ""
 		},
 		func() string {
 			if values := x.ListIndexFuncValues("label"); len(values) != others+1 {
-				return fmt.Sprintf("ListIndexFuncValues: %q", values)
+				return fmt.Sprintf("ListIndexFuncValues shows a write by half: %q", values)
 			}
 			return ""
 		},
 		func() string {
 			if _, exists := x.GetByKey("a/mover"); !exists {
-				return "GetByKey: it is not there"
+				return "GetByKey does not find an object while it is updated"
 			}
 			return ""
 		})
@@ -304,7 +302,7 @@ func testSeveralWriters(t *testing.T, impl Implementation) {
 // testOneKey: goroutines add and delete one key. Whatever the order, there is one object or none,
 // and all ways to read the store agree about it.
 func testOneKey(t *testing.T, impl Implementation) {
-	const rounds, writers, writes = 60, 8, 25
+	const rounds, writers, writes = 8, 8, 2000
 	for round := range rounds {
 		x := impl.empty()
 		whileReading(t, func() {
@@ -360,18 +358,38 @@ func rewrite(t *testing.T, x Indexer, n int, writer string, stop <-chan struct{}
 	}
 }
 
+// yielding returns f so that it gives other goroutines a turn: a store that does not keep writers
+// out while it calls f is then overtaken by them.
+func yielding(f indexer.IndexFunc[*Object]) indexer.IndexFunc[*Object] {
+	return func(o *Object) ([]string, error) {
+		runtime.Gosched()
+		return f(o)
+	}
+}
+
 // testAddIndexersWhileWriting: a new index shows all objects, whether they were written before it
 // was added, after, or at the same time.
 func testAddIndexersWhileWriting(t *testing.T, impl Implementation) {
 	for range 10 {
 		x := impl.New(indexer.Config[*Object]{KeyFunc: KeyFunc, Indexers: indexer.Indexers[*Object]{"namespace": ByNamespace}})
+		for i := range 300 {
+			require.NoError(t, x.Add(pod(fmt.Sprint("w", i%3), fmt.Sprint("o", i/3), "first", "first")))
+		}
 		stop := make(chan struct{})
 		var group sync.WaitGroup
 		for w := range 3 {
-			group.Go(func() { rewrite(t, x, 50, fmt.Sprint("w", w), stop) })
+			group.Go(func() { rewrite(t, x, 100, fmt.Sprint("w", w), stop) })
 		}
-		require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode}))
-		require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"label": ByLabel}))
+		whileReading(t, func() {
+			require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": yielding(ByNode)}))
+			require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"label": yielding(ByLabel)}))
+		}, func() string {
+			_, err := x.Index("namespace", pod("w1", "asks", ""))
+			if n := len(x.GetIndexers()); err != nil || n == 0 {
+				return fmt.Sprintf("Index returns %v, GetIndexers %d functions", err, n)
+			}
+			return ""
+		})
 		close(stop)
 		group.Wait()
 		assert.Len(t, x.GetIndexers(), 3)

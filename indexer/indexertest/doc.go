@@ -1,29 +1,25 @@
-// Package indexertest is the behaviour of an object store with indexes,
-// written down as tests, and a plain store to compare with.
+// Package indexertest is the behaviour of an object store with indexes, written down as tests.
 //
 // # Concept
 //
-// [Run] takes an [Implementation] and tests it. The suite runs against
-// package indexer, against [Reference] (one map, one lock) and, in the module
-// upstream, against client-go's cache.NewIndexer. It needs nothing but the
-// methods of [Indexer] and stores [*Object]s, so a store of your own is tested
-// by one call.
+// [Run] takes an [Implementation] and tests it. The suite runs against the textbook form, against
+// package fast and, in the module upstream, against client-go's cache.NewIndexer. It needs nothing
+// but an indexer.Interface of [*Object], so a store of your own is tested by one call.
 //
 // # Guarantees
 //
-// Where this project deliberately differs from the original there is a
-// [Capability]. The original lacks it, with a reason, and the suite then
-// asserts what the original does. Nothing is skipped.
+// Where a store deliberately does less there is a [Capability]. The store names those it lacks,
+// with the reason, and the suite asserts what it does instead.
 //
 // # Goroutines
 //
-// The concurrent tests start readers and writers and wait for all of them.
-// They judge by content, never by time: a reader that sees half of a write
-// fails the test on the fastest and on the slowest machine.
+// The concurrent tests start readers and writers and wait for all of them. They judge by content,
+// never by time: a reader that sees half of a write fails the test on any machine. The limits of
+// 20 seconds in some tests are reached by a deadlock only, and say so.
 //
 // # Failure
 //
-// The suite reports through *testing.T.
+// The suite reports through *testing.T, in words that name the behaviour.
 //
 // # Testing
 //

@@ -82,6 +82,16 @@ func testSeveralValues(t *testing.T, impl Implementation) {
 	related, err := x.Index("label", pod("b", "stranger", "", "y", "z", "none"))
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/other", "a/web"}, names(related), "each once, although one has two of the values")
+	related, err = x.Index("label", pod("b", "stranger", "", "z", "none"))
+	assert.NoError(t, err)
+	assert.Equal(t, []string{"a/other"}, names(related))
+	require.NoError(t, x.Add(pod("a", "third", "", "third")))
+	_, err = x.Index("label", pod("b", "stranger", "", "z", "third"))
+	assert.NoError(t, err)
+	_, err = x.Index("label", pod("b", "stranger", "", "third", "z"))
+	assert.NoError(t, err)
+	assertIndexed(t, x, "label", map[string][]string{"y": {"a/web", "a/other"}, "z": {"a/other"}, "third": {"a/third"}})
+	x.DeleteKey("a/third")
 
 	require.NoError(t, x.Delete(pod("a", "other", "")))
 	assertIndexed(t, x, "label", map[string][]string{"y": {"a/web"}})
@@ -143,28 +153,38 @@ func testEmptySets(t *testing.T, impl Implementation) {
 	for i := range 1000 {
 		node := "node-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
 		require.NoError(t, x.Add(pod("a", "web", node, node, "common")))
-		assert.Equal(t, []string{node}, x.ListIndexFuncValues("node"))
-		assert.Len(t, x.ListIndexFuncValues("label"), 2)
+		assert.Equal(t, []string{node}, x.ListIndexFuncValues("node"), "a value without objects is forgotten")
+		assert.Len(t, x.ListIndexFuncValues("label"), 2, "a value without objects is forgotten")
+		assert.Len(t, x.Snapshot().Indices["node"], 1, "a value without objects is forgotten")
 	}
 	require.NoError(t, x.Delete(pod("a", "web", "")))
 	for index := range indexers() {
-		assert.Empty(t, x.ListIndexFuncValues(index))
+		assert.Empty(t, x.ListIndexFuncValues(index), "an empty store has no index values")
+		assert.Empty(t, x.Snapshot().Indices[index], "an empty store has no index values")
 	}
 }
 
 func testUnknownIndex(t *testing.T, impl Implementation) {
 	x := impl.with(t, pod("a", "web", "n1"))
-	_, err := x.ByIndex("nothing", "n1")
-	assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
-	_, err = x.IndexKeys("nothing", "n1")
-	assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
-	_, err = x.Index("nothing", pod("a", "web", "n1"))
-	unknown := assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
-	if unknown != nil {
-		assert.Equal(t, "nothing", unknown.Index)
+	reads := map[string]func(name string) error{
+		"ByIndex":   func(name string) error { _, err := x.ByIndex(name, "n1"); return err },
+		"IndexKeys": func(name string) error { _, err := x.IndexKeys(name, "n1"); return err },
+		"Index":     func(name string) error { _, err := x.Index(name, pod("a", "web", "n1")); return err },
 	}
-	assert.ErrorContains(t, err, "nothing")
-	assert.Empty(t, x.ListIndexFuncValues("nothing"))
+	for call, read := range reads {
+		for _, name := range []string{"nothing", "", "n1"} {
+			err := read(name)
+			require.Error(t, err, "%s of an unknown index is an error", call)
+			unknown := assertErrorAs[*indexer.UnknownIndexError](t, impl, err)
+			if unknown != nil {
+				assert.Equal(t, name, unknown.Index, "%s: the error names the index", call)
+			}
+			assert.ErrorContains(t, err, name, "%s: the error names the index", call)
+		}
+		assert.NoError(t, read("node"), call)
+	}
+	assert.Empty(t, x.ListIndexFuncValues("nothing"), "an unknown index has no values")
+	assert.Len(t, x.Snapshot().Indices, 3, "asking for an index does not make one")
 }
 
 func testAddIndexers(t *testing.T, impl Implementation) {
@@ -208,7 +228,7 @@ func testIndexerConflict(t *testing.T, impl Implementation) {
 	err := x.AddIndexers(indexer.Indexers[*Object]{"node": always, "label": always, "new": always})
 	conflict := assertErrorAs[*indexer.IndexerConflictError](t, impl, err)
 	if conflict != nil {
-		assert.Equal(t, []string{"label", "node"}, conflict.Names)
+		assert.Equal(t, []string{"label", "node"}, conflict.Names, "the error names the indexes that exist, sorted")
 	}
 	assert.ErrorContains(t, err, "indexer conflict")
 	assert.Len(t, x.GetIndexers(), 3, "nothing was added")
@@ -222,7 +242,7 @@ func testIndexerConflict(t *testing.T, impl Implementation) {
 
 var errBadNode = errors.New("bad node")
 
-// failing is ByNode that cannot stand some nodes.
+// failing is ByNode, except that it returns an error for one node and panics for another.
 func failing(o *Object) ([]string, error) {
 	switch o.Node {
 	case "error":
@@ -329,7 +349,7 @@ func testManyIndexErrors(t *testing.T, impl Implementation) {
 	require.ErrorAs(t, x.Add(bad), &all)
 	assert.Equal(t, 2, all.Total, "both indexes that fail are reported")
 	require.Len(t, all.First, 2)
-	assert.Equal(t, []string{"a", "b"}, []string{all.First[0].Index, all.First[1].Index})
+	assert.Equal(t, []string{"a", "b"}, []string{all.First[0].Index, all.First[1].Index}, "errors come in the order of the indexes' names")
 	assert.Equal(t, `2 index errors: index "a": no values for "a/web": bad node; index "b": no values for "a/web": bad node`, all.Error())
 	assert.ErrorIs(t, all, errBadNode)
 	assertIndexed(t, x, "node", map[string][]string{"error": {"a/web"}})
@@ -350,9 +370,8 @@ func testManyIndexErrors(t *testing.T, impl Implementation) {
 	assert.Contains(t, x.GetIndexers(), "c", "the index exists without the objects for which its function failed")
 }
 
-// testPanicsInstead is what the original does: the writer's goroutine, which
-// is the informer's, dies. Whoever recovers finds the object stored and the
-// index still with the old values.
+// testPanicsInstead is what the original does: it panics on the writer's goroutine, which is the
+// informer's, when the object is stored and the index still has the old values.
 func testPanicsInstead(t *testing.T, impl Implementation, how string) {
 	x := impl.failing(t, pod("a", "web", "n1"))
 	bad := pod("a", "web", how)

@@ -3,8 +3,10 @@ package indexertest
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,7 +88,14 @@ func Run(t *testing.T, impl Implementation) {
 		{"adding an index while objects are written", testAddIndexersWhileWriting},
 		{"replacing while objects are written", testReplaceWhileWriting},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, impl) })
+		t.Run(test.name, func(t *testing.T) {
+			defer func() { // so that the other tests say what they find
+				if value := recover(); value != nil {
+					t.Fatalf("the store panics: %v\n%s", value, debug.Stack())
+				}
+			}()
+			test.run(t, impl)
+		})
 	}
 }
 
@@ -209,8 +218,23 @@ func assertErrorAs[T error](t *testing.T, impl Implementation, err error) (typed
 		assert.Error(t, err)
 		return typed
 	}
-	require.True(t, errors.As(err, &typed), "%T", err)
+	require.True(t, errors.As(err, &typed), "the error is a %T, not a %T", err, typed)
 	return typed
+}
+
+// inTime fails the test if do has not returned after so long that only a deadlock explains it.
+func inTime(t *testing.T, otherwise string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, otherwise)
+	}
 }
 
 func pod(namespace, name, node string, labels ...string) *Object {

@@ -58,38 +58,29 @@ func testBasics(t *testing.T, impl Implementation) {
 	assertIndexed(t, x, "node", map[string][]string{"n1": {"default/web"}, "n2": {"default/db"}})
 }
 
-// testPut: what Add does, and what was there before.
+// testPut: Put does what Add does, and returns the object that was there before.
 func testPut(t *testing.T, impl Implementation) {
 	x := impl.empty()
 	first, second, third := pod("default", "web", "n1", "a"), pod("default", "web", "n2", "a", "b"), pod("default", "db", "n2")
-	second.Version = "2"
-
-	old, existed, err := x.Put("default/web", first)
-	require.NoError(t, err)
-	assert.False(t, existed)
-	assert.Nil(t, old)
-
-	old, existed, err = x.Put("default/web", second)
-	require.NoError(t, err)
-	assert.True(t, existed)
-	assert.Same(t, first, old)
-
+	put := func(o, wantOld *Object) {
+		t.Helper()
+		old, existed, err := x.Put(o.Key(), o)
+		require.NoError(t, err)
+		assert.Equal(t, wantOld != nil, existed, "Put reports whether the key existed")
+		assert.Same(t, wantOld, old, "Put returns the object that had the key before")
+	}
+	put(first, nil)
+	put(second, first)
 	require.NoError(t, x.Add(third))
-	old, existed, err = x.Put("default/db", third)
-	require.NoError(t, err)
-	assert.True(t, existed, "whoever put it there")
-	assert.Same(t, third, old)
-
+	put(third, third)
 	assertContent(t, x, second, third)
 	assertIndexed(t, x, "node", map[string][]string{"n2": {"default/web", "default/db"}})
 	assertIndexed(t, x, "label", map[string][]string{"a": {"default/web"}, "b": {"default/web"}})
 
 	x.DeleteKey("default/web")
-	old, existed, err = x.Put("default/web", first)
-	require.NoError(t, err)
-	assert.False(t, existed)
-	assert.Nil(t, old)
+	put(first, nil)
 	assertContent(t, x, first, third)
+	assertIndexed(t, x, "label", map[string][]string{"a": {"default/web"}})
 }
 
 func testKeyErrors(t *testing.T, impl Implementation) {
@@ -187,7 +178,7 @@ func testReadsStay(t *testing.T, impl Implementation) {
 	}
 	require.NoError(t, x.Replace(series("1"), "1"))
 	next, stop := iter.Pull2(x.All())
-	defer stop()
+	t.Cleanup(stop)
 	_, first, _ := next() // the iteration has begun
 
 	read := func() (objects [][]*Object, keys [][]string) {
@@ -206,19 +197,20 @@ func testReadsStay(t *testing.T, impl Implementation) {
 	before := texts(objects, keys)
 	all := names(objects[0])
 
-	second := series("2")
-	for i, o := range second { // set, remove, and insert in every chunk of memory
-		switch i % 3 {
-		case 0:
-			require.NoError(t, x.Update(o))
-		case 1:
-			require.NoError(t, x.Delete(o))
-		case 2:
-			o.Node = "elsewhere"
-			require.NoError(t, x.Update(o))
-			require.NoError(t, x.Add(pod("b", o.Name, "n1", "l0")))
+	inTime(t, "an iteration that has begun holds the store's lock, so that a write never ends", func() {
+		for i, o := range series("2") { // set, remove, and insert in every chunk of memory
+			switch i % 3 {
+			case 0:
+				assert.NoError(t, x.Update(o))
+			case 1:
+				assert.NoError(t, x.Delete(o))
+			case 2:
+				o.Node = "elsewhere"
+				assert.NoError(t, x.Update(o))
+				assert.NoError(t, x.Add(pod("b", o.Name, "n1", "l0")))
+			}
 		}
-	}
+	})
 	assert.Equal(t, before, texts(objects, keys), "what was read changes with later updates")
 	require.NoError(t, x.Replace(series("3"), "3"))
 	require.NoError(t, x.Replace(nil, "4"))
@@ -238,12 +230,14 @@ func testIteration(t *testing.T, impl Implementation) {
 	const n = 500
 	x := impl.with(t, series("a", n, "1")...)
 	seen := 0
-	for key, o := range x.All() { // writes in a loop: a lock held by the loop would make a deadlock
-		seen++
-		assert.Equal(t, key, o.Key(), "All yields each object with its key")
-		x.DeleteKey(key)
-		require.NoError(t, x.Add(pod("b", o.Name, "n1")))
-	}
+	inTime(t, "All holds the store's lock while the loop runs, so that a write in the loop never ends", func() {
+		for key, o := range x.All() {
+			seen++
+			assert.Equal(t, key, o.Key(), "All yields each object with its key")
+			x.DeleteKey(key)
+			assert.NoError(t, x.Add(pod("b", o.Name, "n1")))
+		}
+	})
 	assert.Equal(t, n, seen, "the loop sees what was there when it began")
 	for range x.All() {
 		break // ending early is fine
@@ -268,7 +262,7 @@ func testSnapshot(t *testing.T, impl Implementation) {
 			"node":      {"n1": {"a/db", "b/web"}},
 			"label":     {"x": {"b/web"}, "y": {"a/db", "b/web"}},
 		},
-	}, x.Snapshot())
+	}, x.Snapshot(), "a snapshot shows keys and indexes, sorted")
 	require.NoError(t, x.Replace(nil, "2"))
 	s := x.Snapshot()
 	assert.Empty(t, s.Keys)

@@ -25,13 +25,8 @@ const (
 // and index value with their own functions from namespace and name. Proven: afterwards List, ByIndex and Get show each
 // object in the state that was written last.
 //
-// The limit: two allocations and about 60 ns of each update are those of key function and index function, the same on
-// both sides. With 1,000 objects, when everything is in the caches, an update takes 115 ns here and 175 ns there. With
-// 100,000 three quarters of the time is waiting for the memory, one cache line after the other, since each says where
-// the next one is: a group of the table, the record, the places in two lists here; a group of the map, the bytes of the
-// key, the old object, its namespace there. How long one wait is depends on what else runs on the machine, and the ratio
-// with it: a profile (perf record, store/update) shows find, the first look at the record, and the atomic swap that
-// waits for the stores into the lists.
+// The limit: key function and index function cost the same on both sides. Most of the rest is waiting for memory, one
+// cache line after the other: a group of the table, the record, the record's key, a chunk in each of two lists.
 func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
