@@ -31,7 +31,7 @@ is told: all of it, in order.`,
   orrery bench dispatch --design all --handler-cost 5us --rate 150k
 
   # one object changes all the time; a design that merges has less to tell
-  orrery bench dispatch --design batching,coalescing --distribution hot`,
+  orrery bench dispatch --design fast,coalescing --distribution hot`,
 	sweeps: `  # what does a further handler cost?
   orrery bench sweep dispatch --vary handlers=1..32 --design all \
     --plot handlers.svg

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/reflector"
 	"orrery/internal/controllers"
 	"orrery/internal/observe/logs"
@@ -31,6 +32,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 			func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 					Name:         "namespaces",
+					Gears:        fast.Gears[*api.Namespace](),
 					ResyncPeriod: options.syncPeriod,
 					Reflector:    reflector.Config[*api.Namespace]{Trace: reflector.JoinTraces(logger.Reflector("namespaces"), observer.reflector("namespaces"))},
 					Trace:        logger.Informer(),

@@ -7,6 +7,7 @@ import (
 
 	"orrery/indexer"
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -47,6 +48,7 @@ func startInformer[T informer.Object](client *restclient.Client, resource *restc
 	i := &orreryInformer[T]{client: client, head: head}
 	i.informer = informer.NewSharedIndexInformer(resource, informer.Config[T]{
 		Name:     "pods",
+		Gears:    fast.Gears[T](),
 		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
 	})
 	var err error
