@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,9 @@ type HandlerOptions struct {
 
 // registry is the handlers of an informer, and how often the informer looks whether a resync is due.
 type registry[T any] struct {
+	// lags: a handler has a lag that was not reported yet.
+	lags atomic.Bool
+
 	mu   sync.Mutex // guards what follows
 	list []*RegisteredHandler[T]
 	// draining are handlers that were removed and still work off what waits, as far as they are known to.
@@ -58,6 +62,7 @@ func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 	}
 	r.lastID++
 	h.registration.info.ID = r.lastID
+	h.lags = &r.lags
 	r.scheduleLocked(h)
 	r.list = append(r.list, h)
 	return true
@@ -94,6 +99,18 @@ func (r *registry[T]) remove(registration *Registration, drain bool) *Registered
 		r.draining = append(r.draining, h)
 	}
 	return h
+}
+
+// reportLags tells of each handler that has fallen behind further than ever.
+func (r *registry[T]) reportLags(trace *Trace) {
+	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
+		return
+	}
+	for _, h := range r.current() {
+		if lag := h.lag.Swap(0); lag > 0 {
+			trace.HandlerLagging(h.registration.info, int(lag))
+		}
+	}
 }
 
 // start fixes the check period and returns it.

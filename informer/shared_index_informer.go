@@ -238,11 +238,12 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return newController(queue, func() Reflector { return s.config.Gears.NewReflector(cfg) }, s.handleDeltas, s.flush, s.failures.add)
 }
 
-// flush hands on what the processor has kept, if it keeps anything.
+// flush hands on what the processor has kept, if it keeps anything, and reports who falls behind.
 func (s *SharedIndexInformer[T]) flush() {
 	if f, ok := s.processor.(flusher); ok {
 		f.Flush()
 	}
+	s.handlers.reportLags(s.config.Trace)
 }
 
 // shouldResync reports whether a handler's resync is due. The reflector asks every check period, just before it makes

@@ -69,7 +69,7 @@ func (p *bounded[T]) Distribute(n informer.Notification[T]) int {
 	p.mu.Unlock()
 	for _, l := range listeners {
 		if n.Kind != informer.EventSynced {
-			l.handler.Adding(1)
+			l.handler.Queued(1)
 		}
 		select {
 		case l.events <- n:
