@@ -17,11 +17,11 @@ type Object interface {
 }
 
 // MetaNamespaceKeyFunc returns the key of an object: "namespace/name", or "name" for an object of the cluster.
-// An object without a name has no key and gives a [*KeyError].
+// An object without a name has no key, which is an error; the queue and the store wrap it in a KeyError of theirs.
 func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	name, namespace := obj.GetName(), obj.GetNamespace()
 	if name == "" {
-		return "", &KeyError{Namespace: namespace}
+		return "", fmt.Errorf("an object in namespace %q has no name, and so no key", namespace)
 	}
 	if namespace == "" {
 		return name, nil
@@ -29,15 +29,15 @@ func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	return namespace + "/" + name, nil
 }
 
-// SplitMetaNamespaceKey is the way back: it takes a key apart. A key with more than one slash gives a
-// [*KeyError].
+// SplitMetaNamespaceKey is the way back: it takes a key apart. A key with more than one slash is an
+// error.
 func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 	before, after, found := strings.Cut(key, "/")
 	if !found {
 		return "", before, nil
 	}
 	if strings.Contains(after, "/") {
-		return "", "", &KeyError{Key: key}
+		return "", "", fmt.Errorf("%q is not a key: want name or namespace/name", key)
 	}
 	return before, after, nil
 }
@@ -46,23 +46,10 @@ func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 // reads one namespace through the index of this name if there is one.
 const NamespaceIndex = "namespace"
 
-// MetaNamespaceIndexFunc is the index function "by namespace". Nobody may change the slice that it returns: the same one
+// MetaNamespaceIndexFunc is the index function "by namespace". Do not change the slice that it returns: the same one
 // is returned for other objects of the namespace.
 func MetaNamespaceIndexFunc[T Object](obj T) ([]string, error) {
 	return namespaceValues(obj.GetNamespace()), nil
-}
-
-// KeyError says that an object has no key (Key is empty) or that a key cannot be taken apart.
-type KeyError struct {
-	Key       string // the key that is not one
-	Namespace string // of the object that has no name
-}
-
-func (e *KeyError) Error() string {
-	if e.Key == "" {
-		return fmt.Sprintf("an object in namespace %q has no name, and so no key", e.Namespace)
-	}
-	return fmt.Sprintf("%q is not a key: want name or namespace/name", e.Key)
 }
 
 // keyKnower is a store that returns the string of a key that it has.

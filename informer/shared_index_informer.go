@@ -11,7 +11,7 @@ import (
 )
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
-// changes in it. One informer, with one list and one watch, is shared by all who are interested in the collection;
+// changes in it. One informer, with one list and one watch, is shared by all handlers of the collection;
 // a [SharedInformerFactory] sees to that.
 //
 //	server -> Reflector -> DeltaFIFO -> HandleDeltas -> Indexer
@@ -238,7 +238,7 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return newController(queue, func() Reflector { return s.config.Gears.NewReflector(cfg) }, s.handleDeltas, s.flush, s.failures.add)
 }
 
-// flush hands on what the processor has kept, if it keeps anything, and reports who falls behind.
+// flush hands on what the processor has kept, if it keeps anything, and reports the handlers that fall behind.
 func (s *SharedIndexInformer[T]) flush() {
 	if f, ok := s.processor.(flusher); ok {
 		f.Flush()
