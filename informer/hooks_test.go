@@ -21,7 +21,7 @@ import (
 func TestHooksMayUseTheInformer(t *testing.T) {
 	for name, gears := range processors {
 		t.Run(name, func(t *testing.T) {
-			w := &hookUser{t: t, called: map[string]chan struct{}{}}
+			w := &hookUser{t: t}
 			cfg := config{Name: "namespaces", Gears: gears, Trace: w.trace(), ResyncPeriod: time.Second}
 			cfg.Transform = func(ns *api.Namespace) (*api.Namespace, error) {
 				if ns.Name == "bad" {
@@ -58,32 +58,19 @@ func TestHooksMayUseTheInformer(t *testing.T) {
 	}
 }
 
-// hookUser uses an informer in its hooks.
+// hookUser uses an informer in its hooks, in each once.
 type hookUser struct {
 	t        *testing.T
 	informer *informer.SharedIndexInformer[*api.Namespace]
-
-	mu     sync.Mutex // guards the field below
-	called map[string]chan struct{}
-}
-
-func (w *hookUser) channel(hook string) (done chan struct{}, first bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if known := w.called[hook]; known != nil {
-		return known, false
-	}
-	w.called[hook] = make(chan struct{})
-	return w.called[hook], true
+	begun    sync.Map // by name: hooks that have been called
+	returned sync.Map // by name: hooks in which the informer could be used
 }
 
 // use is called in a hook.
 func (w *hookUser) use(hook string) {
-	done, first := w.channel("in " + hook)
-	if !first || w.t.Failed() {
+	if _, again := w.begun.LoadOrStore(hook, true); again || w.t.Failed() {
 		return
 	}
-	defer close(done)
 	returns(w.t, "an informer that is used in the hook "+hook+" (is it called under a lock?)", func() {
 		w.informer.Snapshot()
 		w.informer.IsStopped()
@@ -91,25 +78,24 @@ func (w *hookUser) use(hook string) {
 		if r, err := w.informer.AddEventHandler(&log{}); err == nil {
 			assert.NoError(w.t, w.informer.RemoveEventHandler(r))
 		}
+		w.returned.Store(hook, true)
 	})
 }
 
-// await waits until the hooks have been called and have returned.
+// await waits until the hooks have been called and have used the informer, or the test has failed.
 func (w *hookUser) await(hooks ...string) {
 	w.t.Helper()
+	deadline := time.Now().Add(time.Minute) // only a failure reaches it
 	for _, hook := range hooks {
-		returns(w.t, "the wait for the hook "+hook, func() {
-			for {
-				if done, first := w.channel("in " + hook); !first {
-					<-done
-					return
-				}
-				w.mu.Lock()
-				delete(w.called, "in "+hook) // it has not been called yet
-				w.mu.Unlock()
-				time.Sleep(time.Millisecond)
+		for !w.t.Failed() {
+			if _, ok := w.returned.Load(hook); ok {
+				break
 			}
-		})
+			if time.Now().After(deadline) {
+				w.t.Errorf("the hook %s has not been called", hook)
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 
