@@ -186,7 +186,9 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	c.run(ctx)
 
 	s.setStopped()
+	s.blockDeltas.Lock() // a handler is added as a whole, or not at all
 	s.handlers.close()
+	s.blockDeltas.Unlock()
 	stopProcessing()
 	processor.Wait() // while the watchdog still runs: a callback that does not return holds up the end
 	stopServing()
