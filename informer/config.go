@@ -17,8 +17,8 @@ type Config[T Object] struct {
 	// Gears chooses the forms of queue, store, reflector and processor. Default: the textbook forms.
 	Gears Gears[T]
 	// TweakListOptions, if not nil, changes the options of every list and watch request, typically the selectors; see
-	// [SelectLabels] and [SelectFields]. Objects that the selectors do not pick are not there for the informer: one that
-	// ceases to be picked is told as a deletion.
+	// [SelectLabels] and [SelectFields]. The informer never sees objects that the selectors do not pick; one that
+	// is no longer picked is reported as a deletion.
 	TweakListOptions func(*api.ListOptions)
 	// ResyncPeriod is how often handlers are reminded of every object, and how often the informer looks whether
 	// one is to be reminded. Zero is never; below one second is raised to one second. A resync asks nothing of
@@ -28,9 +28,9 @@ type Config[T Object] struct {
 	Indexers indexer.Indexers[T]
 	// Transform changes objects before they are stored. See [TransformFunc].
 	Transform TransformFunc[T]
-	// WatchErrorHandler is told what goes wrong in the background: the errors of the reflector (see
+	// WatchErrorHandler is called with what goes wrong in the background: the errors of the reflector (see
 	// reflector.Config) and a [*ProcessError] for an event that could not be applied. ctx is that of Run. The
-	// errors of the reflector are told on its goroutine, which waits, the others on one of their own: two calls may
+	// errors of the reflector are reported on its goroutine, which waits, the others on one of their own: two calls may
 	// overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
 	// MutationDetector searches for code that changes objects of the store.

@@ -23,17 +23,30 @@ var forms = map[string]struct {
 	gears informer.Gears[head]
 	lacks map[informertest.Capability]string
 }{
-	"textbook": {},
+	"textbook": {lacks: textbookLacks},
 	"fast":     {gears: fast.Gears[head]()},
 	"coalescing": {
-		gears: informer.Gears[head]{NewProcessor: fast.NewCoalescingProcessor[head]},
+		gears: coalescing(),
 		lacks: map[informertest.Capability]string{
 			informertest.EveryChange: "what happens to an object while an event of it waits is merged into that event",
 		},
 	},
 	"a queue that pops one key": {
 		gears: informer.Gears[head]{NewQueue: popOnly, NewProcessor: fast.NewProcessor[head]},
+		lacks: textbookLacks,
 	},
+}
+
+var textbookLacks = map[informertest.Capability]string{
+	informertest.ReceivesWhileProcessing: "the DeltaFIFO of the article holds its lock during Pop",
+	informertest.ResyncsDespiteRelists:   "the textbook reflector starts its timer anew with each list",
+}
+
+// coalescing is the fast set with the processor that merges events.
+func coalescing() informer.Gears[head] {
+	gears := fast.Gears[head]()
+	gears.NewProcessor = fast.NewCoalescingProcessor[head]
+	return gears
 }
 
 // popOnly is a queue without the optional extras.

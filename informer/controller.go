@@ -20,7 +20,7 @@ type controller[T any] struct {
 	process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error
 	// idle is called when the queue has been emptied, and at the latest after maxBatch keys.
 	idle func()
-	// failed is told of a panic that was survived.
+	// failed records a panic that was survived.
 	failed func(err *ProcessError)
 
 	// newReflector makes the reflector that run runs, and another one should it panic.

@@ -37,68 +37,59 @@
 // store, which may be newer than the event. The handler of a good controller puts the key into a work queue and
 // returns.
 //
-// # How an event gets to a handler
+// # How to read it
 //
-// The loop applies the deltas of one key to the store and appends the events to a batch. When the queue has run
-// empty, or after 64 events, the batch is handed to all listeners. They share it: it never changes, and each keeps
-// only a reference to it. That is why sixteen handlers cost little more than one, and why a handler that is far
-// behind pins each state of an object once, whoever else is behind as well.
+// Two pages are the heart: handle_deltas.go, where the store decides what an event is, and processor.go, the textbook
+// sharedProcessor with its listeners (addCh, pop, pendingNotifications, nextCh, run). What every form of processor needs of a
+// handler (counting, panics, the resync schedule) is in [RegisteredHandler].
 //
-// That is [Batching], the default. There are three more ways ([Config].Delivery, or [HandlerOptions].Delivery for one
-// handler), which differ in what holds the events that a handler has not had time for:
-//
-//   - [ChannelPair], the classic listener: addCh, a goroutine pop with a growing ring of pendingNotifications, nextCh, a
-//     goroutine run. It promises the same and costs two channel operations an event and handler.
-//   - [Bounded], a ring of fixed size for each handler. When one is full the loop waits. Then nobody is told anything,
-//     the store stands still, and the changes gather in the DeltaFIFO: one slow handler slows all others down.
-//   - [Coalescing], one event for each object. What happens to an object while the handler works on it merges into one
-//     event that comes after the handler has returned. States in between are skipped, deletions are not.
-//
-// The contract suite says for each what it lacks; the benchmark page of the repository, what it costs and when it is right.
+// The parts are behind small interfaces ([Queue], [Indexer], [Reflector], [Processor]). [Gears] in [Config] chooses their forms;
+// the zero value is the textbook. Package fast has the processor that shares batches among all handlers and can merge the
+// backlog of a handler, and a set of gears that are all fast.
 //
 // # Guarantees
 //
-// Order. A handler is told of the events of an object in the order in which they happened, one at a time. There is no
+// Order. A handler receives the events of an object in the order in which they happened, one at a time. There is no
 // order between handlers, nor between objects: while the informer is behind, an object keeps its place in the queue
 // and collects what happens to it there.
 //
 // Completeness. A history makes sense: an addition of something new, updates from the state that was told last, a
-// deletion of something that was told. What happened while the watch was down is told as the difference between the
-// states before and after; a deletion that nobody saw is a [DeletedObject] with FinalStateUnknown and the state that
-// handlers were told last.
+// deletion of something that was added. What happened while the watch was down arrives as the difference between the
+// states before and after; a deletion that was not watched is a [DeletedObject] with FinalStateUnknown and the state that
+// handlers received last.
 //
-// Late handlers are told of the store as it was when they joined, then of everything since; nothing is missed, nothing
-// comes twice, and nobody waits meanwhile. The store gives a snapshot for nothing, which the goroutine of the new
-// handler reads at its own pace.
+// Late handlers are told of the store as it was when they joined, then of everything since: nothing is missed, and nothing
+// comes twice. No event is processed while the store is copied; the callbacks run beside the flow of events.
 //
-// Independence. A handler that is slow, stuck or faulty delays nobody else. Its backlog has no bound (dropping
+// Independence. A handler that is slow, stuck or faulty delays no other handler. Its backlog has no bound (dropping
 // events would break completeness, waiting would break independence), but it is visible: Snapshot,
 // [Trace].HandlerLagging, and [Trace].HandlerStuck, which says which handler does not return, over which event, for how
-// long, and how much waits for it. A handler that can do without the states in between may have its backlog merged, from some
-// length on by [HandlerOptions].CompactAfter, or always by [Coalescing]. An informer that would rather wait takes [Bounded];
-// whom it waits for is visible, too: [Trace].HandlerBlocked. Whoever removes a handler, or ends the informer, ends the
-// waiting.
+// long, and how much waits for it. With package fast a handler that can do without the states in between may have its backlog
+// merged, see [HandlerOptions].
 //
 // Synced. [SharedIndexInformer.HasSynced] says that the first list is in the store; [Registration.HasSynced] that a
 // handler has been told of it and has returned.
 //
 // Resync. A handler may ask to be reminded of every object now and then. The reminder comes from the store and
-// costs the server nothing. An update without a new resource version, as from a resync or a repeated list, is told
+// costs the server nothing. An update without a new resource version, as from a resync or a repeated list, goes
 // only to handlers whose resync is due.
+//
+// Selection. An informer holds what its list options select ([Config].TweakListOptions). An object that ceases to be selected
+// is a deletion.
 //
 // # Immutable data
 //
-// Objects in the store are shared by everybody who reads it and by all handlers. Nobody may change them. Make a copy
-// first. There is no lock that would make it right: others hold the same pointer. Whoever doubts switches on the
+// Objects in the store are shared by all readers and all handlers. Do not change them. Make a copy
+// first. No lock would make a change right: others hold the same pointer. To find such changes, switch on the
 // mutation detector ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true), which names the object and shows
-// the difference. To make objects smaller use a [TransformFunc], which runs before anybody else sees them.
+// the difference. To make objects smaller use a [TransformFunc], which runs before the store and the handlers see them.
 //
 // # Goroutines
 //
 // Run owns all of them and returns when they have ended: the reflector and its keeper of time, the loop (on the
-// caller's goroutine), one for each handler (two for a channel pair), one that announces the sync and one that
-// reports errors, and that of the mutation detector. They end in this order: reflector and loop, then no handler can
-// be added, then the handlers, then the rest. A handler that is removed takes its goroutine with it
+// caller's goroutine), those of the processor (two for each handler, or one with package fast), one that announces the sync,
+// one that reports errors, and that of the mutation detector. They end in this order: reflector and loop, then no handler can
+// be added, then the handlers, then the rest. A handler that is removed takes its goroutines with it
 // (client-go issue 1167).
 //
 // Callbacks run on the goroutine of their handler. They may call any method of the informer; a removal that waits, of
@@ -113,16 +104,16 @@
 // than none. With wait.ReallyCrash off the event counts as handled and the next one follows; a registration becomes
 // synced all the same (kubernetes/kubernetes#129024).
 //
-// An event that cannot be applied, because a transform refuses it or an index function fails, is counted and told
-// as a [*ProcessError] and keeps nobody from the next event. After an index function has failed the object is in the
-// store and told to handlers, and only missing in that index.
+// An event that cannot be applied, because a transform refuses it or an index function fails, is counted and
+// reported as a [*ProcessError]; the next event is processed. After an index function has failed, the object is in the
+// store, handlers receive it, and it is missing in that index only.
 //
 // Errors are told apart by errors.Is and errors.As: [ErrStarted], [ErrStopped], [ErrForeignRegistration] and so on.
 //
 // # Testing
 //
 // Package informertest has a server in memory that can misbehave, and the contract of an informer: this one with
-// all kinds of listeners, and client-go's, pass it, the differences being named. Random histories (changes, lost
+// all forms of processor, and client-go's, pass it, the differences being named. Random histories (changes, lost
 // connections, lists, handlers that come and go) must make sense to every handler and lead to the state of the server.
 // Tests run in synctest bubbles, where a resync of twenty minutes takes no time and a goroutine that is left is a
 // failure.

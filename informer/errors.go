@@ -55,8 +55,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// failures is where every event goes that could not be applied: counted at once, told by a goroutine of its own.
-// What is told runs code of the user, and the place where an event fails is deep inside the locks of queue and
+// failures collects the events that could not be applied. It counts them at once and reports them on a goroutine of its own.
+// Reporting runs code of the user, and the place where an event fails is deep inside the locks of queue and
 // reflector.
 type failures struct {
 	pending chan *ProcessError
@@ -67,7 +67,7 @@ type failures struct {
 	last  *ProcessError
 }
 
-// maxPendingFailures bounds what waits to be told. Beyond it a failure is counted and no more.
+// maxPendingFailures bounds how many failures wait to be reported. The rest are only counted.
 const maxPendingFailures = 128
 
 func newFailures() *failures {
@@ -92,7 +92,7 @@ func (f *failures) summary() (count uint64, last *ProcessError) {
 	return f.count, f.last
 }
 
-// run tells until ctx ends and nothing is left. The informer owns its goroutine.
+// run reports until ctx ends and nothing is left. The informer owns its goroutine.
 func (f *failures) run(ctx context.Context) {
 	for {
 		select {

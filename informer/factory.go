@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// SharedInformerFactory sees to it that there is one informer for each collection, whoever asks for it, and starts
+// SharedInformerFactory has one informer for each collection, shared by all callers that ask for it, and starts
 // and stops them together. Get informers with [InformerFor]; methods cannot have type parameters.
 //
 // The zero value is ready to use. A factory must not be copied.
@@ -84,7 +84,7 @@ func (f *SharedInformerFactory) Start(ctx context.Context) error {
 		informer := f.informers[key]
 		f.running.Go(func() {
 			defer cancel()
-			// The only error is that somebody else runs the informer, which then is not ours to complain about.
+			// The only error is that the caller runs the informer already.
 			_ = informer.Run(informerCtx)
 		})
 	}
@@ -138,7 +138,7 @@ func (f *SharedInformerFactory) startedInformers() map[InformerKey]sharedInforme
 // Shutdown stops the informers and returns when all their goroutines have ended, callbacks included. Nothing can
 // be started afterwards. It may be called more than once.
 //
-// client-go's waits for the caller to stop them, and for ever if nobody does.
+// client-go's waits until the caller has stopped them.
 func (f *SharedInformerFactory) Shutdown() {
 	f.mu.Lock()
 	f.shutDown = true

@@ -148,3 +148,48 @@ func TestFactoryDoesNotWaitForAnInformerThatHasStopped(t *testing.T) {
 		f.Shutdown()
 	})
 }
+
+// returns fails the test if f does not return, which it would not while somebody holds a lock that it needs. The deadline is
+// one that only a failure reaches. There is no bubble: a goroutine that waits for a mutex would stop its time.
+func returns(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Errorf("%s does not return", what)
+	}
+}
+
+// TestCallbackThatStartsTheFactoryDuringShutdown: Shutdown waits for the callback, so the callback must not wait for Shutdown.
+func TestCallbackThatStartsTheFactoryDuringShutdown(t *testing.T) {
+	var f informer.SharedInformerFactory
+	made := 0
+	source := informertest.NewNamespaceSource()
+	source.Add(namespace("a"))
+	inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+	called, shuttingDown := make(chan struct{}), make(chan struct{})
+	var err error
+	_, addErr := inf.AddEventHandler(onAdd(func(*api.Namespace) {
+		close(called)
+		<-shuttingDown
+		returns(t, "Start in a callback that Shutdown waits for", func() { err = f.Start(context.Background()) })
+	}))
+	require.NoError(t, addErr)
+	require.NoError(t, f.Start(context.Background()))
+	<-called
+	returns(t, "Shutdown", func() {
+		go func() {
+			for !inf.IsStopped() { // which is when Shutdown has begun
+				time.Sleep(time.Millisecond)
+			}
+			close(shuttingDown)
+		}()
+		f.Shutdown()
+	})
+	assert.ErrorIs(t, err, informer.ErrFactoryShutDown)
+}

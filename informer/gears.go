@@ -67,8 +67,8 @@ type Reflector interface {
 // Processor brings every event to every handler.
 //
 // The informer holds a lock of its own during AddListener and Distribute, so that the store and the events change
-// together: a handler's initial content holds exactly what was distributed before it was added. A processor calls hooks and
-// handlers on its own goroutines only, never during these two calls.
+// together: a handler's initial content holds exactly what was distributed before it was added. A processor calls
+// handlers on goroutines of its own, and no hooks.
 //
 // A processor with the method Flush may keep what was distributed until Flush is called, which is when the queue has run
 // empty, and after 64 keys at the latest. No lock is held then.

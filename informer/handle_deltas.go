@@ -23,8 +23,8 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 	return nil
 }
 
-// handleDelta changes the store and tells the listeners in one critical section: a handler that is added before it is told,
-// one that is added after it finds the change in the store.
+// handleDelta changes the store and notifies the listeners in one critical section: a handler that was added before receives
+// the notification, a later one finds the change in the store.
 func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], listeners int, err error) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
@@ -75,8 +75,8 @@ func (s *SharedIndexInformer[T]) applyDeletion(key string, d *deltafifo.Delta[T]
 	return n, true
 }
 
-// isSync reports whether an update contains no change: a resync, or a list that contains what the store has. Only
-// handlers that are due for a resync are told. Without resource versions (in a fake) nothing can be concluded.
+// isSync reports whether an update contains no change: a resync, or a list that contains what the store has. It
+// goes only to handlers whose resync is due. Without resource versions (in a fake) nothing can be concluded.
 func isSync[T Object](t deltafifo.DeltaType, old, obj T) bool {
 	if t == deltafifo.Sync {
 		return true

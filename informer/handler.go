@@ -1,12 +1,12 @@
 package informer
 
-// ResourceEventHandler is told what happens to the objects of an informer.
+// ResourceEventHandler receives the events of an informer.
 //
 // One handler is called by one goroutine, one call at a time, in the order of events. Handlers of the same
 // informer run independently of each other. The store is always at least as new as the event that a handler is
 // being told of, and may be newer: level-triggered code takes the key and reads the store.
 //
-// Objects are shared with the store and with all other handlers. Nobody may change them; make a copy first.
+// Objects are shared with the store and with all other handlers. Do not change them; make a copy first.
 type ResourceEventHandler[T any] interface {
 	// OnAdd is called for an object that the handler has not been told of. isInInitialList is true while the
 	// state that existed at the beginning is being told: the first list of the informer, or the content of the
@@ -26,7 +26,7 @@ type DeletedObject[T any] struct {
 	// Key is the object's key, always set.
 	Key string
 	// Object is the final state of the object, or, if FinalStateUnknown, the last one that was told of. It is
-	// never the zero value: a conclusion about an object that nobody was told of is not delivered.
+	// never the zero value: the deletion of an object that no handler knows is not delivered.
 	Object T
 	// FinalStateUnknown is true if the deletion itself was not seen (the watch was down) and was concluded
 	// from the object's absence in a list.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,15 +26,18 @@ type HandlerOptions struct {
 	CompactAfter int
 	// Coalescing keeps at most one event for each object. What happens to an object while the handler works on it merges
 	// into one event, which comes after the handler has returned. A handler that is stuck costs memory by the number
-	// of objects. It is told of every deletion of an object that it was told of. The textbook processor ignores it.
+	// of objects. It receives the deletion of every object that it knows. The textbook processor ignores it.
 	Coalescing bool
 }
 
 // registry is the handlers of an informer, and how often the informer looks whether a resync is due.
 type registry[T any] struct {
+	// lags: a handler has a lag that was not reported yet.
+	lags atomic.Bool
+
 	mu   sync.Mutex // guards what follows
 	list []*RegisteredHandler[T]
-	// draining are handlers that were removed and still work off what waits, as far as they are known to.
+	// draining are handlers that were removed and may still work off what waits.
 	draining []*RegisteredHandler[T]
 	lastID   uint64
 	started  bool // the check period is fixed
@@ -58,6 +62,7 @@ func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 	}
 	r.lastID++
 	h.registration.info.ID = r.lastID
+	h.lags = &r.lags
 	r.scheduleLocked(h)
 	r.list = append(r.list, h)
 	return true
@@ -96,6 +101,18 @@ func (r *registry[T]) remove(registration *Registration, drain bool) *Registered
 	return h
 }
 
+// reportLags calls HandlerLagging for each handler that has fallen behind further than ever.
+func (r *registry[T]) reportLags(trace *Trace) {
+	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
+		return
+	}
+	for _, h := range r.current() {
+		if lag := h.lag.Swap(0); lag > 0 {
+			trace.HandlerLagging(h.registration.info, int(lag))
+		}
+	}
+}
+
 // start fixes the check period and returns it.
 func (r *registry[T]) start() time.Duration {
 	r.mu.Lock()
@@ -117,8 +134,8 @@ func (r *registry[T]) close() {
 
 // AddEventHandler registers a handler with the resync period of the informer.
 //
-// A handler may be added at any time. One that is added before Run is told of everything; one that is added later
-// is first told of what the store holds, as OnAdd with isInInitialList true, and then of every change after that
+// A handler may be added at any time. One that is added before Run receives everything. One that is added later
+// first receives what the store holds, as OnAdd with isInInitialList true, and then every change after that
 // moment: nothing is missed and nothing comes twice. No event is processed while the content of the store is copied.
 //
 // After the informer has stopped it returns [ErrStopped].
@@ -174,7 +191,7 @@ func (s *SharedIndexInformer[T]) join(h *RegisteredHandler[T]) (initial int, ok 
 	return initial, true
 }
 
-// contentLocked returns the content of the store as a handler is told of it. blockDeltas is held.
+// contentLocked returns the content of the store as additions. It must be called with blockDeltas held.
 func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 	keys := s.indexer.ListKeys()
 	content := make([]Notification[T], 0, len(keys)+1)
@@ -187,7 +204,7 @@ func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 }
 
 // RemoveEventHandler removes a handler and does not wait: a callback that is going on goes on, no other begins.
-// Events that wait for the handler are dropped; whoever needs them uses ShutDownEventHandlerWithDrain.
+// Events that wait for the handler are dropped; ShutDownEventHandlerWithDrain delivers them.
 //
 // Removing a handler again does nothing. A registration of another informer gives [ErrForeignRegistration].
 func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {

@@ -28,12 +28,12 @@ type MutationDetectorConfig[T any] struct {
 	// Period is how often all objects are looked at. Default one second.
 	Period time.Duration
 	// MaxBytes bounds the text that is kept to be able to show what was different. Default 64 MiB. Of objects
-	// beyond it only a hash is kept: a change is still noticed, and named by key, but not shown.
+	// beyond that only a hash is kept: a change is still noticed, and named by key, but not shown.
 	MaxBytes int
 	// Render writes all of an object that is worth watching. Default json.Marshal, which sees what the API
 	// server would see.
 	Render func(obj T) ([]byte, error)
-	// OnMutation is told of each changed object, on the goroutine of the detector. Default: panic.
+	// OnMutation is called for each changed object, on the goroutine of the detector. Default: panic.
 	OnMutation func(err *MutationError)
 }
 
@@ -56,7 +56,7 @@ func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
 	return c
 }
 
-// MutationError says that an object of the store was changed by somebody who only borrowed it.
+// MutationError reports that an object of the store was changed.
 type MutationError struct {
 	Key string
 	// Differences are the fields that changed, at most 20. Empty if the former state was not kept.
@@ -97,7 +97,7 @@ type remembered[T any] struct {
 	key  string
 	obj  T
 	sum  [sha256.Size]byte
-	text []byte // nil beyond the budget
+	text []byte // nil if it exceeds the budget
 	// broken: the object was changed into something that cannot be rendered, which was reported.
 	broken bool
 }
@@ -106,7 +106,7 @@ func newMutationDetector[T any](informer string, trace *Trace, config MutationDe
 	return &mutationDetector[T]{informer: informer, trace: trace, config: config, current: map[string]*remembered[T]{}}
 }
 
-// stored is told of an object before anybody else can see it.
+// stored remembers an object. It is called before any reader can see the object.
 func (d *mutationDetector[T]) stored(key string, obj T) error {
 	text, err := d.config.Render(obj)
 	d.mu.Lock()
@@ -124,7 +124,7 @@ func (d *mutationDetector[T]) stored(key string, obj T) error {
 	return nil
 }
 
-// deleted is told of an object that has left the store.
+// deleted retires the state of an object that has left the store.
 func (d *mutationDetector[T]) deleted(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -156,6 +156,30 @@ func TestMutationDetectorForgetsTheOldestOfVeryMany(t *testing.T) {
 	objects[0].Name = "too old" // the first was let go
 	objects[1].Name = "seen"
 	assert.Len(t, d.take(), 1)
+	d.deleted("a")
+	d.look()
+	assert.Zero(t, d.bytes, "the account of bytes after everything was retired")
+}
+
+// TestMutationDetectorKeepsItsAccount: whatever happened to an object, nothing of it is in the account when it has gone.
+func TestMutationDetectorKeepsItsAccount(t *testing.T) {
+	for name, story := range map[string]func(d *detection, obj *borrowed){
+		"nothing":                    func(*detection, *borrowed) {},
+		"it was looked at":           func(d *detection, _ *borrowed) { d.look() },
+		"it grew":                    func(d *detection, obj *borrowed) { obj.Name = "a longer name"; d.look() },
+		"it was replaced":            func(d *detection, _ *borrowed) { _ = d.stored("a", &borrowed{Name: "another"}) },
+		"it grew after its deletion": func(d *detection, obj *borrowed) { d.deleted("a"); obj.Name = "a longer name" },
+		"its successor is broken":    func(d *detection, _ *borrowed) { _ = d.stored("a", &borrowed{Weight: math.NaN()}) },
+	} {
+		d := newDetection(MutationDetectorConfig[*borrowed]{})
+		obj := &borrowed{Name: "a"}
+		require.NoError(t, d.stored("a", obj))
+		assert.Positive(t, d.bytes)
+		story(d, obj)
+		d.deleted("a")
+		d.look()
+		assert.Zero(t, d.bytes, name)
+	}
 }
 
 func TestObjectThatCannotBeRendered(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -17,11 +16,11 @@ type Object interface {
 }
 
 // MetaNamespaceKeyFunc returns the key of an object: "namespace/name", or "name" for an object of the cluster.
-// An object without a name has no key and gives a [*KeyError].
+// An object without a name has no key, which is an error; the queue and the store wrap it in a KeyError of theirs.
 func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	name, namespace := obj.GetName(), obj.GetNamespace()
 	if name == "" {
-		return "", &KeyError{Namespace: namespace}
+		return "", fmt.Errorf("an object in namespace %q has no name, and so no key", namespace)
 	}
 	if namespace == "" {
 		return name, nil
@@ -29,15 +28,15 @@ func MetaNamespaceKeyFunc[T Object](obj T) (string, error) {
 	return namespace + "/" + name, nil
 }
 
-// SplitMetaNamespaceKey is the way back: it takes a key apart. A key with more than one slash gives a
-// [*KeyError].
+// SplitMetaNamespaceKey is the way back: it takes a key apart. A key with more than one slash is an
+// error.
 func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 	before, after, found := strings.Cut(key, "/")
 	if !found {
 		return "", before, nil
 	}
 	if strings.Contains(after, "/") {
-		return "", "", &KeyError{Key: key}
+		return "", "", fmt.Errorf("%q is not a key: want name or namespace/name", key)
 	}
 	return before, after, nil
 }
@@ -46,60 +45,32 @@ func SplitMetaNamespaceKey(key string) (namespace, name string, err error) {
 // reads one namespace through the index of this name if there is one.
 const NamespaceIndex = "namespace"
 
-// MetaNamespaceIndexFunc is the index function "by namespace". Nobody may change the slice that it returns: the same one
+// MetaNamespaceIndexFunc is the index function "by namespace". Do not change the slice that it returns: the same one
 // is returned for other objects of the namespace.
 func MetaNamespaceIndexFunc[T Object](obj T) ([]string, error) {
 	return namespaceValues(obj.GetNamespace()), nil
 }
 
-// KeyError says that an object has no key (Key is empty) or that a key cannot be taken apart.
-type KeyError struct {
-	Key       string // the key that is not one
-	Namespace string // of the object that has no name
-}
-
-func (e *KeyError) Error() string {
-	if e.Key == "" {
-		return fmt.Sprintf("an object in namespace %q has no name, and so no key", e.Namespace)
-	}
-	return fmt.Sprintf("%q is not a key: want name or namespace/name", e.Key)
-}
-
-// keyKnower is a store that returns the string of a key that it has.
+// keyKnower is a store that can look a key up without the string, such as that of indexer/fast.
 type keyKnower interface {
-	KnownKey(key []byte) (known string, ok bool)
+	KnownKey(namespace, name string) (key string, ok bool)
 }
 
 // keyFuncOf is MetaNamespaceKeyFunc for the objects of a store. If the store can say which keys it has, the string of an
 // object that is there is not built again for each of its events.
 func keyFuncOf[T Object](store Indexer[T]) func(obj T) (string, error) {
-	if knower, ok := store.(keyKnower); ok {
-		return knownKeys[T]{knower}.keyOf
+	knower, ok := store.(keyKnower)
+	if !ok {
+		return MetaNamespaceKeyFunc[T]
 	}
-	return MetaNamespaceKeyFunc[T]
-}
-
-type knownKeys[T Object] struct{ store keyKnower }
-
-// longKey is the length of keys up to which this works. Longer ones are built.
-const longKey = 128
-
-// keyRooms are buffers in which a key is put together to be looked up.
-var keyRooms = sync.Pool{New: func() any { return new([longKey]byte) }}
-
-// keyOf may be called from any goroutine.
-func (k knownKeys[T]) keyOf(obj T) (string, error) {
-	namespace, name := obj.GetNamespace(), obj.GetName()
-	if namespace == "" || name == "" || len(namespace)+1+len(name) > longKey {
+	return func(obj T) (string, error) {
+		if namespace, name := obj.GetNamespace(), obj.GetName(); namespace != "" && name != "" {
+			if key, ok := knower.KnownKey(namespace, name); ok {
+				return key, nil
+			}
+		}
 		return MetaNamespaceKeyFunc(obj)
 	}
-	room := keyRooms.Get().(*[longKey]byte)
-	defer keyRooms.Put(room)
-	key := append(append(append(room[:0], namespace...), '/'), name...)
-	if known, ok := k.store.KnownKey(key); ok {
-		return known, nil
-	}
-	return string(key), nil
 }
 
 // recentNamespaces remembers slices of one namespace each, so that the index by namespace does not allocate one for every

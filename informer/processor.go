@@ -142,7 +142,7 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 
 // add hands n to pop. Nobody closes addCh, because a listener may be removed while another goroutine is in add.
 func (p *processorListener[T]) add(n Notification[T]) {
-	p.handler.Adding(n.events())
+	p.handler.Queued(n.events())
 	select {
 	case p.addCh <- n:
 	case <-p.removed:
@@ -174,7 +174,6 @@ func (p *processorListener[T]) pop() {
 			} else { // there is nothing before it
 				notification, ok = n, true
 			}
-			p.handler.Lagging(p.handler.Added(0))
 		case <-removed:
 			removed = nil
 		case <-p.ended:

@@ -26,6 +26,8 @@ type RegisteredHandler[T any] struct {
 	handled atomic.Uint64 // callbacks that have returned, or panicked
 	panics  atomic.Uint64
 	peak    atomic.Uint64 // the greatest number of events that ever waited
+	lag     atomic.Uint64 // to be reported; 0 if there is nothing to report
+	lags    *atomic.Bool  // some handler of the informer has a lag to report
 
 	// begun is for the watchdog; nil if there is none.
 	begun *begun
@@ -38,7 +40,7 @@ type RegisteredHandler[T any] struct {
 const laggingFrom = 1024
 
 func newRegisteredHandler[T any](h ResourceEventHandler[T], opts HandlerOptions, r *Registration, trace *Trace) *RegisteredHandler[T] {
-	out := &RegisteredHandler[T]{handler: h, options: opts, registration: r, trace: trace}
+	out := &RegisteredHandler[T]{handler: h, options: opts, registration: r, trace: trace, lags: new(atomic.Bool)}
 	if trace.HandlerStuck != nil {
 		out.begun = &begun{}
 	}
@@ -52,32 +54,36 @@ func (h *RegisteredHandler[T]) Options() HandlerOptions { return h.options }
 // ShouldResync reports whether the handler's resync is due, and if so moves on to the next one.
 func (h *RegisteredHandler[T]) ShouldResync(now time.Time) bool { return h.resync.due(now) }
 
-// Adding counts events that wait for the handler from now on, marks excluded. It comes before the handler can be called with
-// them.
+// Queued counts events that wait for the handler from now on, marks excluded. It comes before the handler can be called
+// with them. Events that have been merged into others are told to Merged afterwards.
+func (h *RegisteredHandler[T]) Queued(count int) {
+	h.added.Add(uint64(count))
+	h.measure()
+}
+
+// Adding is Queued for events some of which may be merged. Merged follows.
 func (h *RegisteredHandler[T]) Adding(count int) { h.added.Add(uint64(count)) }
 
-// Added comes after Adding, when the events wait: so many of them have been merged into others. If the handler has fallen
-// behind further than ever, it returns how far, for Lagging.
-func (h *RegisteredHandler[T]) Added(merged int) (lag int) {
-	added := h.added.Add(-uint64(merged))
-	h.merged.Add(uint64(merged))
-	pending, peak := added-h.handled.Load(), h.peak.Load()
+// Merged says that so many events, of those that wait, have been merged into others.
+func (h *RegisteredHandler[T]) Merged(count int) {
+	h.added.Add(-uint64(count))
+	h.merged.Add(uint64(count))
+	h.measure()
+}
+
+// measure keeps the peak, and notes for the informer's loop that there is a lag to report. It calls no hook, because the
+// processor holds a lock.
+func (h *RegisteredHandler[T]) measure() {
+	pending, peak := uint64(h.pending()), h.peak.Load()
 	if int64(pending) <= int64(peak) {
-		return 0
+		return
 	}
 	h.peak.Store(pending)
 	for mark := uint64(laggingFrom); mark <= pending; mark *= 2 {
 		if mark > peak {
-			return int(pending)
+			h.lag.Store(pending)
+			h.lags.Store(true)
 		}
-	}
-	return 0
-}
-
-// Lagging calls a hook with what Added has returned, if it is not 0. No lock may be held.
-func (h *RegisteredHandler[T]) Lagging(lag int) {
-	if lag > 0 && h.trace.HandlerLagging != nil {
-		h.trace.HandlerLagging(h.registration.info, lag)
 	}
 }
 

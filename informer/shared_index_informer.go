@@ -11,7 +11,7 @@ import (
 )
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
-// changes in it. One informer, with one list and one watch, is shared by all who are interested in the collection;
+// changes in it. One informer, with one list and one watch, is shared by all handlers of the collection;
 // a [SharedInformerFactory] sees to that.
 //
 //	server -> Reflector -> DeltaFIFO -> HandleDeltas -> Indexer
@@ -186,7 +186,9 @@ func (s *SharedIndexInformer[T]) Run(ctx context.Context) error {
 	c.run(ctx)
 
 	s.setStopped()
+	s.blockDeltas.Lock() // a handler is added as a whole, or not at all
 	s.handlers.close()
+	s.blockDeltas.Unlock()
 	stopProcessing()
 	processor.Wait() // while the watchdog still runs: a callback that does not return holds up the end
 	stopServing()
@@ -238,11 +240,12 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return newController(queue, func() Reflector { return s.config.Gears.NewReflector(cfg) }, s.handleDeltas, s.flush, s.failures.add)
 }
 
-// flush hands on what the processor has kept, if it keeps anything.
+// flush hands on what the processor has kept, if it keeps anything, and reports the handlers that fall behind.
 func (s *SharedIndexInformer[T]) flush() {
 	if f, ok := s.processor.(flusher); ok {
 		f.Flush()
 	}
+	s.handlers.reportLags(s.config.Trace)
 }
 
 // shouldResync reports whether a handler's resync is due. The reflector asks every check period, just before it makes

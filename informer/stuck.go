@@ -8,7 +8,7 @@ import (
 	"orrery/wait"
 )
 
-// StuckAfter is how long a callback may run before [Trace].HandlerStuck is told of it. A handler that only puts a key
+// StuckAfter is how long a callback may run before [Trace].HandlerStuck is called. A handler that only puts a key
 // into a queue needs a microsecond.
 const StuckAfter = time.Minute
 
@@ -58,10 +58,10 @@ type watchdog[T any] struct {
 type watchedHandler struct {
 	returned uint64 // callbacks that had returned at the last look
 	running  time.Duration
-	mark     time.Duration // of running, at which it is told
+	mark     time.Duration // of running, at which it is reported next
 }
 
-// newWatchdog returns nil if nobody wants to be told.
+// newWatchdog returns nil if there is no hook for it.
 func (s *SharedIndexInformer[T]) newWatchdog() *watchdog[T] {
 	if s.config.Trace.HandlerStuck == nil {
 		return nil

@@ -55,7 +55,7 @@ func WaitForSync(ctx context.Context, syncers ...Syncer) error {
 	return nil
 }
 
-// isClosed reports whether a channel that nobody sends on is closed.
+// isClosed reports whether a channel without senders is closed.
 func isClosed(ch <-chan struct{}) bool {
 	select {
 	case <-ch:

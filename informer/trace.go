@@ -27,7 +27,7 @@ type Trace struct {
 	// HandlerLagging: more events wait for a handler than ever before, reported at 1,024 and at each doubling.
 	HandlerLagging func(h HandlerInfo, pending int)
 	// HandlerStuck: a callback has been running for [StuckAfter], for twice that, and so on. It is called on a goroutine
-	// of its own, which the informer has only if somebody wants to be told.
+	// of its own, which the informer has only if the hook is set.
 	HandlerStuck func(s StuckHandler)
 	// HandlerPanicked: a callback panicked. Reported before the process dies of it, or goes on.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
@@ -41,7 +41,7 @@ type Trace struct {
 	ResyncDue func(informer string, handlers int)
 	// ProcessError: an event could not be applied in full.
 	ProcessError func(informer string, err *ProcessError)
-	// Mutated: the mutation detector found that somebody changed a shared object.
+	// Mutated: the mutation detector found a shared object changed.
 	Mutated func(informer string, err *MutationError)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TransformFunc changes an object before it enters the queue, and so before it is stored and before any handler
-// sees it: it is the place to drop what nobody reads. It owns the object and may change it in place, or return
+// sees it: it is the place to drop fields that no handler reads. It owns the object and may change it in place, or return
 // another one; the key must stay the same.
 //
 // It runs once for every object that arrives, on the goroutine of the reflector. An error drops the event.
@@ -32,22 +32,6 @@ func StripManagedFields[T any](head func(obj T) *api.ObjectMeta) TransformFunc[T
 func StripUnstructuredManagedFields(obj *api.Unstructured) (*api.Unstructured, error) {
 	obj.RemoveNested("metadata", "managedFields")
 	return obj, nil
-}
-
-// ChainTransforms returns the transform that applies all of these in order. Nil ones are left out.
-func ChainTransforms[T any](transforms ...TransformFunc[T]) TransformFunc[T] {
-	return func(obj T) (T, error) {
-		for _, transform := range transforms {
-			if transform == nil {
-				continue
-			}
-			var err error
-			if obj, err = transform(obj); err != nil {
-				return obj, err
-			}
-		}
-		return obj, nil
-	}
 }
 
 // guardedTransform reports what goes wrong in a transform, which the reflector would only count, and turns a

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,26 +27,4 @@ func TestStripUnstructuredManagedFields(t *testing.T) {
 	text, err := got.MarshalJSON()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"kind":"X","metadata":{"name":"a"}}`, string(text))
-}
-
-func TestChainTransforms(t *testing.T) {
-	refused := errors.New("refused")
-	double := func(n int) (int, error) { return 2 * n, nil }
-	refuseFour := func(n int) (int, error) {
-		if n == 4 {
-			return n, refused
-		}
-		return n, nil
-	}
-	chain := ChainTransforms(double, nil, refuseFour, double)
-	got, err := chain(1)
-	require.NoError(t, err)
-	assert.Equal(t, 4, got)
-	got, err = chain(2)
-	require.ErrorIs(t, err, refused)
-	assert.Equal(t, 4, got, "what comes after an error is not run")
-
-	got, err = ChainTransforms[int]()(7)
-	require.NoError(t, err)
-	assert.Equal(t, 7, got)
 }

@@ -15,7 +15,7 @@ import (
 type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
-	queue       Queue
+	queue       queue.ObservableInterface[string]
 	deleter     Deleter
 	gracePeriod time.Duration
 	workers     int
@@ -27,15 +27,6 @@ type Controller struct {
 	active    map[string]time.Time // when the pass of a namespace that a worker processes began
 	deletions map[string]*deletion // namespaces that were seen in deletion and are not gone, by UID
 	working   bool                 // Run was called
-}
-
-// Queue is the work queue of a controller: either form of package queue.
-type Queue interface {
-	queue.RateLimitingInterface[string]
-	// Snapshot returns the present state.
-	Snapshot() queue.Snapshot[string]
-	// UpdateMetrics sets the gauges that change with time alone.
-	UpdateMetrics()
 }
 
 // Config is what a controller needs. Informer and Deleter are required; the zero value of everything else works.
@@ -67,7 +58,7 @@ type Config struct {
 	// which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
-	NewQueue func(queue.RateLimiter[string], queue.Config[string]) Queue
+	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 	// QueueTrace gets what the queue does. Default: none.
 	QueueTrace *queue.Trace[string]
 	// QueueMetrics makes the queue's metrics. Default: none. See [Controller.UpdateMetrics].
@@ -110,7 +101,7 @@ func NewController(config Config) (*Controller, error) {
 	}
 	newQueue := config.NewQueue
 	if newQueue == nil {
-		newQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) Queue {
+		newQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}

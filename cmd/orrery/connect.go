@@ -13,7 +13,6 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
-	"orrery/restclient/fast"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -34,7 +33,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 	config.Burst = options.burst * namespaceBurstFactor
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
-	config.Codec = fast.Codec{}
+	config.Codec = options.gears.Codec()
 	config.UserAgent = "orrery/" + program.Version
 	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = restclient.JoinTraces(logger.Requests(), observer.requests(config.Host))

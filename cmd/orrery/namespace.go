@@ -7,9 +7,9 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/controllers"
+	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
-	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -32,6 +32,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 			func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 				return informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 					Name:         "namespaces",
+					Gears:        gears.Informer[*api.Namespace](options.gears),
 					ResyncPeriod: options.syncPeriod,
 					// The server keeps the managed fields of an object that is written back without any.
 					Transform:  informer.StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
@@ -40,6 +41,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 					QueueTrace: observer.fifo(),
 				})
 			})
+		observer.show("gears", func() any { return options.gears.Forms() })
 		observer.show("client", func() any { return shared.Client.Snapshot() })
 		observer.watchInformer(namespaceInformer)
 		grace := options.gracePeriod
@@ -51,7 +53,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 		})
 		controller, err := nsctl.NewController(nsctl.Config{
 			Informer: namespaceInformer,
-			Deleter: fast.NewDeleter(nsctl.DeleterConfig{
+			Deleter: options.gears.NewDeleter(nsctl.DeleterConfig{
 				Namespaces: namespaces,
 				Content:    nsctl.NewContentClient(shared.Client),
 				Discovery: discovery.NewCached(discovery.NewWithConfig(shared.Client, discovery.Config{
@@ -65,6 +67,7 @@ func startNamespaceController(options *runOptions, logger *logs.Logger, observer
 			ResyncPeriod: options.syncPeriod,
 			GracePeriod:  grace,
 			DrainTimeout: options.drainTimeout,
+			NewQueue:     options.gears.NewQueue,
 			QueueTrace:   logger.Queue("namespace"),
 			QueueMetrics: observer.queueMetrics(),
 			Trace:        trace,

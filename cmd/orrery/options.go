@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
@@ -24,6 +26,7 @@ type runOptions struct {
 	typeConcurrency int
 	drainTimeout    time.Duration
 	dryRun          bool
+	gears           gears.Set
 
 	qps            float32
 	burst          int
@@ -49,6 +52,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.typeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
+	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
 
 	flags.Float32Var(&o.qps, "kube-api-qps", 20, "requests per second to the API server; the namespace controller takes 20 times this, as in kube-controller-manager; negative: no limit")
 	flags.IntVar(&o.burst, "kube-api-burst", 30, "how many requests may be sent at once after a pause; the namespace controller takes 100 times this")

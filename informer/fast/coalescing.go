@@ -12,7 +12,7 @@ import (
 //
 // A handler cannot tell a merged history from one that happened while the watch was down, which it has to bear
 // anyway: states in between are skipped, a deletion and re-creation is an update, and an object that came and went
-// was never there; if another one was there before, only its own deletion is told, with its final state unknown.
+// was never there; if another one was there before, only its own deletion is delivered, with its final state unknown.
 type compactor[T any] struct {
 	events []informer.Notification[T] // the result: one entry a key, in the order of the first event of the key
 	index  map[string]int             // of the entry of a key

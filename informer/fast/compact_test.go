@@ -224,3 +224,25 @@ func TestDeliveryQueueCompactsWhatWaits(t *testing.T) {
 		assert.Len(t, told, 1+2*changes-merged)
 	})
 }
+
+// TestTheLimitHoldsAgainAfterALag: once a lag of many objects has been taken, a short backlog is merged as before it.
+func TestTheLimitHoldsAgainAfterALag(t *testing.T) {
+	const limit = 4
+	q := newBatchQueue[*thing](limit)
+	assert.Zero(t, q.add(numbered(0, 10)), "ten objects, nothing to merge")
+	require.Len(t, q.next(nil), 1)
+	changes := story("a", "+1", "2", "3", "4", "5")
+	require.Len(t, changes, limit+1)
+	assert.Equal(t, limit, q.add(changes), "limit+1 events of one object are one event")
+	assert.Equal(t, 1, q.events)
+	q.next(nil)
+	assert.Zero(t, q.add(changes[:limit]), "limit events are not too many")
+}
+
+// TestInitialContentIsNotMergedAgain: it holds one event for each object already, and does not count against the limit.
+func TestInitialContentIsNotMergedAgain(t *testing.T) {
+	q := newDeliveryQueue[*thing](informer.HandlerOptions{CompactAfter: 4}, false, numbered(0, 10))
+	changes := story("a", "+1", "2", "3", "4", "5")
+	assert.Zero(t, q.add(changes[:4]))
+	assert.Equal(t, 4, q.add(changes[4:]))
+}

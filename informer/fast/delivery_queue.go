@@ -61,7 +61,7 @@ type batchQueue[T any] struct {
 	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
 	waiting  [][]informer.Notification[T]
 	events   int  // in waiting
-	limit    int  // of events, beyond which they are merged
+	limit    int  // more events than this are merged
 	sleeping bool // the consumer waits on wake
 	finished bool // nothing more is taken in
 }

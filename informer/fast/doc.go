@@ -29,7 +29,7 @@
 // # Testing
 //
 // The contract of package informertest, with and without merging, and properties: whatever is merged, a handler ends in the
-// state of the store and is told of every deletion of what it knew.
+// state of the store and receives the deletion of everything that it knew.
 //
 // Next: package restclient
 package fast

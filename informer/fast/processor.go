@@ -35,12 +35,6 @@ type listener[T any] struct {
 	due     bool // takes part in the resync that is going on; guarded by the processor's mutex
 }
 
-// lag is a handler that has fallen behind further than ever.
-type lag[T any] struct {
-	handler *informer.RegisteredHandler[T]
-	pending int
-}
-
 // AddListener adds a handler. Its initial content is its first batch.
 func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []informer.Notification[T]) {
 	l := &listener[T]{handler: h, queue: newDeliveryQueue[T](h.Options(), p.coalescing, initial)}
@@ -94,52 +88,46 @@ func (p *processor[T]) Distribute(n informer.Notification[T]) (listeners int) {
 // Flush hands out what waits.
 func (p *processor[T]) Flush() {
 	p.mu.Lock()
-	lags := p.flushLocked()
-	p.mu.Unlock()
-	for _, lag := range lags {
-		lag.handler.Lagging(lag.pending)
-	}
+	defer p.mu.Unlock()
+	p.flushLocked()
 }
 
-// flushLocked does not wait for any handler. The caller reports the lags when it has given up the mutex.
-func (p *processor[T]) flushLocked() (lags []lag[T]) {
+// flushLocked does not wait for any handler.
+func (p *processor[T]) flushLocked() {
 	if len(p.waiting) == 0 {
-		return nil
+		return
 	}
 	for _, l := range p.listeners {
-		if pending := l.addLocked(p.waiting, p.mixed); pending > 0 {
-			lags = append(lags, lag[T]{l.handler, pending})
-		}
+		l.addLocked(p.waiting, p.mixed)
 	}
 	p.waiting, p.lastSize, p.mixed = nil, len(p.waiting), false
-	return lags
 }
 
 // addLocked queues the events of a batch that are meant for the listener.
-func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) (lag int) {
+func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) {
 	if !mixed {
-		return l.push(batch, len(batch))
+		l.push(batch, len(batch))
+		return
 	}
 	// Push the runs between the events that are not for this listener. The mark travels with the events and is not counted.
 	begin, count := 0, 0
 	for i := range batch {
 		switch n := &batch[i]; {
 		case n.Sync && !l.due:
-			lag = max(lag, l.push(batch[begin:i], count))
+			l.push(batch[begin:i], count)
 			begin, count = i+1, 0
 		case n.Kind != informer.EventSynced:
 			count++
 		}
 	}
-	return max(lag, l.push(batch[begin:], count))
+	l.push(batch[begin:], count)
 }
 
-func (l *listener[T]) push(events []informer.Notification[T], count int) (lag int) {
-	if len(events) == 0 {
-		return 0
+func (l *listener[T]) push(events []informer.Notification[T], count int) {
+	if len(events) > 0 {
+		l.handler.Adding(count)
+		l.handler.Merged(l.queue.add(events))
 	}
-	l.handler.Adding(count)
-	return l.handler.Added(l.queue.add(events))
 }
 
 // ShouldResync marks the listeners whose resync is due.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,7 +54,8 @@ func inBubble(t *testing.T, test func(t *testing.T, source *informertest.FakeSou
 		p := held{fast.NewProcessor[*api.Namespace]()}
 		source := informertest.NewNamespaceSource()
 		inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
-			Gears: informer.Gears[*api.Namespace]{NewProcessor: func() informer.Processor[*api.Namespace] { return p }},
+			ResyncPeriod: time.Hour,
+			Gears:        informer.Gears[*api.Namespace]{NewProcessor: func() informer.Processor[*api.Namespace] { return p }},
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -157,6 +159,25 @@ func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"+a"}, leaves.got())
 		assert.Equal(t, []string{"+a", "+b"}, stays.got())
+	})
+}
+
+// TestAReminderIsForThoseThatWereDue when the store was repeated, although it waits for a flush until others are due.
+func TestAReminderIsForThoseThatWereDue(t *testing.T) {
+	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+		source.Add(informertest.Namespace("a"))
+		var hourly, never told
+		_, err := inf.AddEventHandler(&hourly)
+		require.NoError(t, err)
+		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
+		require.NoError(t, err)
+		time.Sleep(61 * time.Minute)
+		synctest.Wait()
+		assert.Zero(t, p.ShouldResync(time.Now()), "no handler is due any more")
+		p.flush()
+		synctest.Wait()
+		assert.Equal(t, []string{"+a", "=a"}, hourly.got(), "the reminder, after the addition")
+		assert.Equal(t, []string{"+a"}, never.got())
 	})
 }
 

@@ -96,6 +96,9 @@ const (
 	IndependentHandlers Capability = "a slow handler delays nobody else"
 	// EveryChange: a handler is told of every change that the informer has seen, also if it is slow.
 	EveryChange Capability = "a slow handler is told of every change"
+	// ReceivesWhileProcessing: the queue takes events in while an event is processed. A queue that holds its lock
+	// meanwhile, as the DeltaFIFO of the article does, makes the reflector wait.
+	ReceivesWhileProcessing Capability = "events are received while one is processed"
 	// ArrivalOrder: events of different objects keep their order while the informer is behind.
 	ArrivalOrder Capability = "arrival order across objects"
 )

@@ -150,6 +150,9 @@ var eventCases = []contractCase{
 	}},
 	{"while the informer is behind, objects keep their own order", func(b *bubble) {
 		g := newGate()
+		if !b.has(ReceivesWhileProcessing) {
+			g.open() // the informer cannot fall behind in its queue: a goroutine that waits for a mutex stops the bubble
+		}
 		b.make(InformerConfig{Index: func(key string) error {
 			if key == "ns/slow" {
 				g.wait()
@@ -164,6 +167,12 @@ var eventCases = []contractCase{
 		b.set("ns/c", "1")
 		b.set("ns/b", "2")
 		b.settle()
+		if !b.has(ReceivesWhileProcessing) {
+			got, err := b.replay(h)
+			require.NoError(b, err)
+			assert.Equal(b, content(b.source), got)
+			return
+		}
 		g.open()
 		b.settle()
 		if b.has(ArrivalOrder) {

@@ -98,6 +98,39 @@ var handlerCases = []contractCase{
 		b.settle()
 		assert.ElementsMatch(b, []string{"update ns/b 1->2", "delete ns/a=1"}, h.Events())
 	}},
+	{"a late handler is synced after the last object of the store and not before", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.make(InformerConfig{})
+		b.start()
+		var registration Registration
+		registered := make(chan struct{})
+		var early []bool
+		h := &Recorder{During: func(Event) {
+			<-registered
+			early = append(early, registration.HasSynced())
+		}}
+		registration, err := b.informer.AddEventHandler(h.Handle, -1)
+		require.NoError(b, err)
+		close(registered)
+		b.settle()
+		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
+		assert.True(b, registration.HasSynced())
+	}},
+	{"a handler that joins before the first list is complete is synced behind the list", func(b *bubble) {
+		b.set("ns/a", "1")
+		release := b.source.Hold()
+		b.make(InformerConfig{})
+		b.start()
+		h, registration := b.handlerDuring(nil)
+		b.settle()
+		assert.False(b, registration.HasSynced(), "nothing has been listed")
+		release()
+		time.Sleep(relistDelay)
+		b.settle()
+		assert.True(b, registration.HasSynced())
+		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
+	}},
 	{"a handler that comes late to an empty store is synced", func(b *bubble) {
 		b.make(InformerConfig{})
 		b.start()
@@ -311,6 +344,37 @@ var handlerCases = []contractCase{
 		b.set("ns/d", "1")
 		b.settle()
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
+	}},
+	{"a removal that delivers while events flow and another handler is stuck tells each event once", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(Drainer)
+		require.Equal(b, b.has(DrainsHandlers), can)
+		if !can {
+			return
+		}
+		g := newGate()
+		b.handlerDuring(func(Event) { g.wait() })
+		stays := b.handler()
+		b.start()
+		var changing sync.WaitGroup
+		changing.Go(func() { change3000Times(b) })
+		for range 20 {
+			time.Sleep(time.Nanosecond) // let the others go on
+			leaves, registration := b.handlerDuring(nil)
+			before := b.informer.Content()
+			require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
+			got, err := b.replay(leaves)
+			require.NoError(b, err, "no event twice, none left out")
+			for key := range before {
+				assert.Contains(b, got, key, "what was in the store when it was added")
+			}
+		}
+		changing.Wait()
+		g.open()
+		b.settle()
+		got, err := b.replay(stays)
+		require.NoError(b, err)
+		assert.Equal(b, content(b.source), got)
 	}},
 	{"removals that deliver, inside the callback of a handler that everybody may be waiting for", func(b *bubble) {
 		b.make(InformerConfig{})

@@ -137,6 +137,27 @@ var lifecycleCases = []contractCase{
 		assert.Len(b, b.source.Requests(), lists)
 		assert.False(b, b.informer.IsStopped())
 	}},
+	{"a handler that is added while the informer ends is refused, or ends with it", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{})
+		b.start()
+		var adding sync.WaitGroup
+		for i := range 200 {
+			adding.Go(func() {
+				time.Sleep(time.Duration(i % 3))
+				registration, err := b.informer.AddEventHandler(func(Event) {}, -1)
+				if err != nil {
+					return
+				}
+				if ender, ok := registration.(interface{ Ended() <-chan struct{} }); ok {
+					<-ender.Ended() // the bubble fails if it never does
+				}
+			})
+		}
+		time.Sleep(time.Nanosecond)
+		b.stop()
+		adding.Wait()
+	}},
 	{"an informer that was never told to start is not stopped", func(b *bubble) {
 		b.make(InformerConfig{})
 		_, registration := b.handlerDuring(nil)

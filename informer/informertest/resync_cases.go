@@ -29,6 +29,37 @@ var resyncCases = []contractCase{
 		assert.Equal(b, []string{reminder, reminder}, fifteen.Events(), "at 20 s and at 40 s: rounded up to the informer's looks")
 		assert.Empty(b, never.Events())
 	}},
+	{"a period between two looks is due at the next look, and starts over there", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 5 * time.Second})
+		began := time.Now()
+		var due []time.Duration
+		_, err := b.informer.AddEventHandler(func(e Event) {
+			if e.Kind == "update" {
+				due = append(due, time.Since(began))
+			}
+		}, 7*time.Second)
+		assert.NoError(b, err)
+		b.start()
+		b.after(34 * time.Second)
+		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due, "not 10, 15, 25, 30")
+	}},
+	{"a resync is for the handlers that are due, and a change meanwhile for all", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
+		ten, twenty, never := b.resyncing(0), b.resyncing(20*time.Second), b.resyncing(-1)
+		b.start()
+		b.after(10*time.Second + time.Millisecond)
+		b.set("ns/a", "2")
+		b.after(10 * time.Second)
+		late := b.resyncing(0)
+		b.after(time.Second)
+		initial, change := "add ns/a=1 (initial)", "update ns/a 1->2"
+		assert.Equal(b, []string{initial, "update ns/a 1->1", change, "update ns/a 2->2"}, ten.Events(), "every 10 s")
+		assert.Equal(b, []string{initial, change, "update ns/a 2->2"}, twenty.Events(), "every 20 s")
+		assert.Equal(b, []string{initial, change}, never.Events(), "never")
+		assert.Equal(b, []string{"add ns/a=2 (initial)"}, late.Events(), "not before its first period is over")
+	}},
 	{"an informer without resync never reminds", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/restclient"
@@ -26,19 +27,26 @@ type watched interface {
 // document is an object as JSON, decoded.
 type document map[string]any
 
+// labeledObject is an object with labels.
+type labeledObject interface {
+	informer.Object
+	GetLabels() map[string]string
+}
+
 // watching is a watched informer.
-type watching[T informer.LabeledObject] struct {
+type watching[T labeledObject] struct {
 	*informer.SharedIndexInformer[T]
 	gvr           api.GroupVersionResource
 	recorders     []*informertest.Recorder
 	registrations []*informer.Registration
 }
 
-func observe[T informer.LabeledObject](o *observers, resource *restclient.Resource[T]) watched {
+func observe[T labeledObject](o *observers, resource *restclient.Resource[T]) watched {
 	gvr := resource.GroupVersionResource()
 	shared := informer.InformerFor(&o.informers, gvr.Resource, func(time.Duration) *informer.SharedIndexInformer[T] {
 		return informer.NewSharedIndexInformer(resource, informer.Config[T]{
-			Name: fmt.Sprintf("%s as %T", gvr.Resource, *new(T)),
+			Name:  fmt.Sprintf("%s as %T", gvr.Resource, *new(T)),
+			Gears: fast.Gears[T](),
 			Reflector: reflector.Config[T]{
 				PageSize: 7, // so that without a watch cache a list has several
 				Backoff:  reflector.BackoffConfig{Max: 5 * time.Second},
@@ -72,12 +80,12 @@ func (w *watching[T]) join() error {
 	return err
 }
 
-func keyOf(obj informer.LabeledObject) string {
+func keyOf(obj labeledObject) string {
 	key, _ := informer.MetaNamespaceKeyFunc(obj)
 	return key
 }
 
-func valueOf(obj informer.LabeledObject) string { return obj.GetLabels()[valueLabel] }
+func valueOf(obj labeledObject) string { return obj.GetLabels()[valueLabel] }
 
 func (w *watching[T]) compare(want map[string]document) error {
 	store := w.GetIndexer()

@@ -6,7 +6,7 @@ import "orrery/internal/lab/bench/histogram"
 type Result struct {
 	// Bench is the command: "queue".
 	Bench string `json:"bench"`
-	// Subject is what was measured: "orrery", or the name of a design ("batching").
+	// Subject is what was measured: "orrery", or the name of a design ("fast").
 	Subject string `json:"subject"`
 	// Parameters are the flags that mattered, in the order of their importance.
 	Parameters []Parameter `json:"parameters"`

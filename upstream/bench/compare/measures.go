@@ -57,7 +57,7 @@ func Extras() []Measure {
 		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown(),
 		ratio("sync/protobuf live MiB", "sync of 100k pods, protobuf: live heap", "MiB", 0).shown(),
 	}
-	for _, design := range []string{"channel-pair", "bounded", "coalescing"} {
+	for _, design := range []string{"textbook", "bounded", "coalescing"} {
 		for _, handlers := range []string{"1", "16"} {
 			name := "dispatch/design-" + design + "-" + handlers
 			title := "dispatch by the design " + design + ", handlers: " + handlers

@@ -54,7 +54,7 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 			has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
 		}
 	}
-	has(t, page, "| channel pair | ")
+	has(t, page, "| textbook | ")
 }
 
 // has asserts without printing the whole page.

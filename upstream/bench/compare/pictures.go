@@ -138,8 +138,8 @@ func scaled(value float64, unit, into string) float64 {
 // designNames are the ways in which an event can be brought to handlers, as package informer has them, and the scenarios
 // that show each.
 var designNames = []struct{ name, scenario string }{
-	{"batching (default)", "dispatch/"},
-	{"channel pair", "dispatch/design-channel-pair-"},
+	{"fast (default)", "dispatch/"},
+	{"textbook", "dispatch/design-textbook-"},
 	{"bounded", "dispatch/design-bounded-"},
 	{"coalescing", "dispatch/design-coalescing-"},
 }

@@ -33,7 +33,7 @@ handler witnesses what it is told: all of it, in order.`,
   lab bench dispatch --design all --handler-cost 5us --rate 150k
 
   # one object changes all the time; a design that merges has less to tell
-  lab bench dispatch --design batching,coalescing --distribution hot`,
+  lab bench dispatch --design fast,coalescing --distribution hot`,
 	sweeps: `  # what does a further handler cost?
   lab bench sweep dispatch --vary handlers=1..32 --design all \
     --plot handlers.svg

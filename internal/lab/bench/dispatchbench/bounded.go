@@ -62,14 +62,14 @@ func (p *bounded[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	}
 }
 
-// Distribute waits for the slowest handler. Resyncs are not part of any measurement: nobody is due.
+// Distribute waits for the slowest handler. Resyncs are not part of any measurement: no handler is ever due.
 func (p *bounded[T]) Distribute(n informer.Notification[T]) int {
 	p.mu.Lock()
 	listeners := p.listeners
 	p.mu.Unlock()
 	for _, l := range listeners {
 		if n.Kind != informer.EventSynced {
-			l.handler.Adding(1)
+			l.handler.Queued(1)
 		}
 		select {
 		case l.events <- n:

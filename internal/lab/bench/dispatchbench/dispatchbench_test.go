@@ -281,7 +281,7 @@ func TestDesignsHaveNames(t *testing.T) {
 		assert.Equal(t, design, parsed)
 	}
 	_, err := ParseDesign("telepathy")
-	assert.ErrorContains(t, err, "channel-pair")
+	assert.ErrorContains(t, err, "textbook")
 }
 
 func TestCloneSharesNothing(t *testing.T) {

@@ -95,7 +95,7 @@ func (r *run) lead() int64 {
 	return max(min(most, int64(worth/r.HandlerCost)), least)
 }
 
-// saturate sends as fast as the handlers can take it, and a portion in any case.
+// saturate sends as fast as the handlers can take it, and one batch in any case.
 func (r *run) saturate(ctx context.Context) error {
 	r.warmUp(ctx)
 	if err := r.world.settle(ctx); err != nil {
@@ -108,7 +108,7 @@ func (r *run) saturate(ctx context.Context) error {
 	var err error
 	r.usage = bench.Measure(func() {
 		for began := time.Now(); ctx.Err() == nil; {
-			r.portion()
+			r.batch()
 			if time.Since(began) >= r.Duration {
 				break
 			}
@@ -126,12 +126,12 @@ func (r *run) saturate(ctx context.Context) error {
 // warmUp lets the store and the buffers get their size.
 func (r *run) warmUp(ctx context.Context) {
 	for began := time.Now(); time.Since(began) < r.Duration/10 && ctx.Err() == nil; {
-		r.portion()
+		r.batch()
 	}
 }
 
-// portion sends some events, and waits first if a handler is too far behind.
-func (r *run) portion() {
+// batch sends some events, and waits first if a handler is too far behind.
+func (r *run) batch() {
 	lead := r.lead()
 	n := int(min(lead, 64))
 	for i := range r.clocks {

@@ -107,11 +107,11 @@ func (st *stalled) version(i int) Identity {
 
 // send sends all updates and waits until the healthy handler has been told of them.
 func (st *stalled) send(ctx context.Context, n int, meter *bench.Meter) error {
-	const portion = 1000
+	const batch = 1000
 	for i := 1; i <= n; i++ {
 		st.informer.SendCopy(Modified, st.first, st.version(i))
-		if i%portion == 0 {
-			meter.Count(portion)
+		if i%batch == 0 {
+			meter.Count(batch)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -7,9 +7,10 @@ import (
 
 	"orrery/indexer"
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/fast"
+	clientfast "orrery/restclient/fast"
 )
 
 // Orrery is this project's informer on this project's client, as they are by default, with an index by namespace, which
@@ -21,7 +22,7 @@ type orrery struct{}
 func (orrery) Name() string { return "orrery" }
 
 func (orrery) Start(target Target) (Informer, error) {
-	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: fast.Codec{}})
+	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: clientfast.Codec{}})
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +49,7 @@ func startInformer[T informer.Object](client *restclient.Client, resource *restc
 	i := &orreryInformer[T]{client: client, head: head}
 	i.informer = informer.NewSharedIndexInformer(resource, informer.Config[T]{
 		Name:     "pods",
+		Gears:    fast.Gears[T](),
 		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
 	})
 	var err error

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/informer/fast"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
@@ -11,7 +12,7 @@ import (
 
 // newInformer makes an informer with all its hooks connected. v may be nil.
 func newInformer[T informer.Object](resource *restclient.Resource[T], name string, m *meter, v *voice) *informer.SharedIndexInformer[T] {
-	config := informer.Config[T]{Name: name}
+	config := informer.Config[T]{Name: name, Gears: fast.Gears[T]()}
 	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)
 	if v != nil {
 		reflectorTrace, fifo = v.reflector(reflectorTrace), voiceFIFO(v, fifo)

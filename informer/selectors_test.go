@@ -1,0 +1,105 @@
+package informer_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// TestSelectorsReachTheServer: informers of selected objects, on an API server, by list and watch and by streaming list. An
+// object that begins or ceases to be selected comes and goes.
+func TestSelectorsReachTheServer(t *testing.T) {
+	for name, streaming := range map[string]bool{"list and watch": false, "streaming list": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+				require.NoError(t, err)
+				defer func() { assert.NoError(t, server.Stop(context.Background())) }()
+				client := restclienttest.NewServer(t, server.Handler()).Client()
+				namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+				create := func(name, team string) {
+					_, err := namespaces.Create(t.Context(), informertest.Namespace(name, "team", team), api.UpdateOptions{})
+					require.NoError(t, err)
+				}
+				create("shop", "red")
+				create("office", "blue")
+
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{}, 2)
+				start := func(tweak func(*api.ListOptions)) (*informer.SharedIndexInformer[*api.Namespace], *log) {
+					inf := informer.NewSharedIndexInformer(namespaces, config{
+						TweakListOptions: tweak,
+						Reflector:        reflector.Config[*api.Namespace]{DisableWatchList: !streaming},
+					})
+					told := &log{}
+					_, err := inf.AddEventHandler(told)
+					require.NoError(t, err)
+					go func() {
+						_ = inf.Run(ctx)
+						done <- struct{}{}
+					}()
+					require.NoError(t, informer.WaitForSync(ctx, inf))
+					return inf, told
+				}
+				byLabel, red := start(informer.SelectLabels("team in (red, green)"))
+				byField, office := start(informer.SelectFields("metadata.name=office"))
+				assert.ElementsMatch(t, []string{"shop"}, byLabel.GetIndexer().ListKeys())
+				assert.ElementsMatch(t, []string{"office"}, byField.GetIndexer().ListKeys())
+
+				create("garden", "green")
+				create("attic", "blue")
+				_, err = namespaces.Patch(t.Context(), "shop", api.MergePatchType, []byte(`{"metadata":{"labels":{"team":"blue"}}}`), api.UpdateOptions{})
+				require.NoError(t, err)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				assert.Equal(t, log{"add shop (initial)", "add garden", "delete shop"}, *red)
+				assert.Equal(t, log{"add office (initial)"}, *office)
+				assert.ElementsMatch(t, []string{"garden"}, byLabel.GetIndexer().ListKeys())
+				cancel()
+				<-done
+				<-done
+			})
+		})
+	}
+}
+
+// answering is a source that says two more things than it must.
+type answering struct {
+	*informertest.FakeSource[*api.Namespace]
+	unsupported, lives bool
+}
+
+func (s answering) IsWatchListSemanticsUnSupported() bool { return s.unsupported }
+func (s answering) ProvesLife() bool                      { return s.lives }
+
+// TestTweakedSourceStillAnswers what the reflector asks beyond list and watch.
+func TestTweakedSourceStillAnswers(t *testing.T) {
+	for _, source := range []answering{{unsupported: true, lives: false}, {unsupported: false, lives: true}} {
+		var got reflector.Config[*api.Namespace]
+		cfg := config{TweakListOptions: informer.SelectLabels("a=b")}
+		cfg.Gears.NewReflector = func(cfg reflector.Config[*api.Namespace]) informer.Reflector {
+			got = cfg
+			return reflector.New(cfg)
+		}
+		source.FakeSource = informertest.NewNamespaceSource()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			assert.NoError(t, informer.NewSharedIndexInformer(source, cfg).Run(ctx))
+		})
+		assert.Equal(t, source.unsupported, got.ListerWatcher.(interface{ IsWatchListSemanticsUnSupported() bool }).IsWatchListSemanticsUnSupported())
+		assert.Equal(t, source.lives, got.ListerWatcher.(interface{ ProvesLife() bool }).ProvesLife())
+	}
+}

@@ -1,0 +1,176 @@
+package gears
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"orrery/deltafifo"
+	deltafifofast "orrery/deltafifo/fast"
+	"orrery/deltafifo/inorder"
+	"orrery/indexer"
+	indexerfast "orrery/indexer/fast"
+	"orrery/informer"
+	informerfast "orrery/informer/fast"
+	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
+	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
+	"orrery/queue"
+	queuefast "orrery/queue/fast"
+	"orrery/restclient"
+	restclientfast "orrery/restclient/fast"
+)
+
+// The forms of gears.
+const (
+	Fast     = "fast"
+	Textbook = "textbook"
+	InOrder  = "inorder"
+)
+
+// forms are the forms that each gear has, the default first. A gear is called by its package.
+var forms = map[string][]string{
+	"queue":      {Fast, Textbook},
+	"deltafifo":  {Fast, Textbook, InOrder},
+	"indexer":    {Fast, Textbook},
+	"informer":   {Fast, Textbook},
+	"reflector":  {Fast, Textbook},
+	"nsctl":      {Fast, Textbook},
+	"restclient": {Fast, Textbook},
+}
+
+// Names returns the names of the gears, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(forms)) }
+
+// Set is a form for every gear. The zero value is the fast form of each. A Set is immutable and may be copied; its
+// pointer is a flag.Value and a pflag.Value.
+type Set struct {
+	others map[string]string // the gears whose form is not Fast
+}
+
+// Parse reads a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": a form for all gears, which may
+// be left out, and then forms for single gears. The error lists what there is.
+func Parse(text string) (Set, error) {
+	chosen := map[string]string{}
+	for i, part := range strings.Split(text, ",") {
+		gear, form, single := strings.Cut(strings.TrimSpace(part), "=")
+		switch {
+		case !single && i == 0 && (gear == Fast || gear == Textbook):
+			for _, name := range Names() {
+				chosen[name] = gear
+			}
+		case !single:
+			return Set{}, fmt.Errorf("there is no set of gears %q; use fast, textbook, or single gears such as queue=textbook", part)
+		case forms[gear] == nil:
+			return Set{}, fmt.Errorf("there is no gear %q; the gears are %s", gear, strings.Join(Names(), ", "))
+		case !slices.Contains(forms[gear], form):
+			return Set{}, fmt.Errorf("%s has no form %q; its forms are %s", gear, form, strings.Join(forms[gear], ", "))
+		default:
+			chosen[gear] = form
+		}
+	}
+	maps.DeleteFunc(chosen, func(_, form string) bool { return form == Fast })
+	return Set{others: chosen}, nil
+}
+
+// Form returns the form of a gear.
+func (s Set) Form(gear string) string {
+	if form, ok := s.others[gear]; ok {
+		return form
+	}
+	return Fast
+}
+
+// Forms returns the form of every gear.
+func (s Set) Forms() map[string]string {
+	all := map[string]string{}
+	for gear := range forms {
+		all[gear] = s.Form(gear)
+	}
+	return all
+}
+
+// String returns the set as [Parse] reads it, as short as it can be.
+func (s Set) String() string {
+	base := Fast
+	if len(s.others) == len(forms) {
+		base = Textbook
+	}
+	parts := []string{base}
+	for _, gear := range Names() {
+		if form := s.Form(gear); form != base {
+			parts = append(parts, gear+"="+form)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set makes s what text says; see [Parse].
+func (s *Set) Set(text string) error {
+	parsed, err := Parse(text)
+	if err == nil {
+		*s = parsed
+	}
+	return err
+}
+
+// Type is what the help calls the value of the flag.
+func (s *Set) Type() string { return "gears" }
+
+// Completions returns values for the completion of the flag.
+func Completions() []string {
+	all := []string{Fast, Textbook}
+	for _, gear := range Names() {
+		for _, form := range forms[gear][1:] {
+			all = append(all, gear+"="+form)
+		}
+	}
+	return all
+}
+
+// Informer returns the gears of an informer.
+func Informer[T any](s Set) informer.Gears[T] {
+	var g informer.Gears[T] // a gear that is left out is the textbook's
+	switch s.Form("deltafifo") {
+	case Fast:
+		g.NewQueue = func(cfg deltafifo.Config[T]) informer.Queue[T] { return deltafifofast.New(cfg) }
+	case InOrder:
+		g.NewQueue = func(cfg deltafifo.Config[T]) informer.Queue[T] { return inorder.New(cfg) }
+	}
+	if s.Form("indexer") == Fast {
+		g.NewStore = func(cfg indexer.Config[T]) informer.Indexer[T] { return indexerfast.New(cfg) }
+	}
+	if s.Form("reflector") == Fast {
+		g.NewReflector = func(cfg reflector.Config[T]) informer.Reflector { return machine.New(cfg) }
+	}
+	if s.Form("informer") == Fast {
+		g.NewProcessor = informerfast.NewProcessor[T]
+	}
+	return g
+}
+
+// NewQueue returns the work queue of a controller.
+func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+	if s.Form("queue") == Fast {
+		return queuefast.NewRateLimiting(limiter, config)
+	}
+	return queue.NewRateLimiting(limiter, config)
+}
+
+// NewDeleter returns the deleter of the namespace controller.
+func (s Set) NewDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
+	if s.Form("nsctl") == Fast {
+		return nsctlfast.NewDeleter(config)
+	}
+	return nsctl.NewDeleter(config)
+}
+
+// Codec returns what reads the API server's answers.
+func (s Set) Codec() restclient.Codec {
+	if s.Form("restclient") == Fast {
+		return restclientfast.Codec{}
+	}
+	return restclient.PlainCodec()
+}

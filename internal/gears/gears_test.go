@@ -1,0 +1,107 @@
+package gears_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/gears"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+func TestSetsOfGears(t *testing.T) {
+	for text, want := range map[string]string{
+		"fast":                                  "fast",
+		"textbook":                              "textbook",
+		"fast,queue=textbook,deltafifo=inorder": "fast,deltafifo=inorder,queue=textbook",
+		"queue=textbook":                        "fast,queue=textbook",
+		"textbook, queue=fast":                  "fast,deltafifo=textbook,indexer=textbook,informer=textbook,nsctl=textbook,reflector=textbook,restclient=textbook",
+		"textbook,deltafifo=inorder":            "textbook,deltafifo=inorder",
+		"queue=textbook,queue=fast":             "fast",
+	} {
+		set, err := gears.Parse(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, set.String(), text)
+		again, err := gears.Parse(set.String())
+		require.NoError(t, err)
+		assert.Equal(t, set, again, "String is what Parse reads")
+	}
+	assert.Equal(t, "fast", gears.Set{}.String())
+}
+
+func TestWhatDoesNotExistIsRefusedWithAList(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                    `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
+		"quick":               `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,
+		"queue=textbook,fast": `there is no set of gears "fast"; use fast, textbook, or single gears such as queue=textbook`,
+		"workqueue=fast":      `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
+		"queue=inorder":       `queue has no form "inorder"; its forms are fast, textbook`,
+		"deltafifo=":          `deltafifo has no form ""; its forms are fast, textbook, inorder`,
+	} {
+		set := gears.Set{}
+		assert.EqualError(t, set.Set(text), want)
+		assert.Equal(t, gears.Set{}, set, "a set that is refused changes nothing")
+	}
+}
+
+// typesOf makes everything that a set chooses, and returns the types.
+func typesOf(set gears.Set) map[string]string {
+	type object = *api.Namespace
+	key := informer.MetaNamespaceKeyFunc[object]
+	made := gears.Informer[object](set)
+	types := map[string]string{
+		"queue":      fmt.Sprintf("%T", set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})),
+		"nsctl":      fmt.Sprintf("%T", set.NewDeleter(nsctl.DeleterConfig{})),
+		"restclient": fmt.Sprintf("%T", set.Codec()),
+		"deltafifo":  "textbook", "indexer": "textbook", "reflector": "textbook", "informer": "textbook",
+	}
+	if made.NewQueue != nil {
+		types["deltafifo"] = fmt.Sprintf("%T", made.NewQueue(deltafifo.Config[object]{KeyFunc: key}))
+	}
+	if made.NewStore != nil {
+		types["indexer"] = fmt.Sprintf("%T", made.NewStore(indexer.Config[object]{KeyFunc: key}))
+	}
+	if made.NewReflector != nil {
+		types["reflector"] = fmt.Sprintf("%T", made.NewReflector(reflector.Config[object]{KeyFunc: key}))
+	}
+	if made.NewProcessor != nil {
+		types["informer"] = fmt.Sprintf("%T", made.NewProcessor())
+	}
+	return types
+}
+
+// Choosing one gear changes that gear and no other.
+func TestEachGearIsChosenAlone(t *testing.T) {
+	fast := typesOf(gears.Set{})
+	for _, gear := range gears.Names() {
+		set, err := gears.Parse(gear + "=textbook")
+		require.NoError(t, err)
+		for other, made := range typesOf(set) {
+			if other == gear {
+				assert.NotEqual(t, fast[other], made, "--gears %s makes the fast %s", set, other)
+			} else {
+				assert.Equal(t, fast[other], made, "--gears %s changes %s", set, other)
+			}
+		}
+	}
+	inOrder, err := gears.Parse("deltafifo=inorder")
+	require.NoError(t, err)
+	assert.Contains(t, typesOf(inOrder)["deltafifo"], "inorder.")
+}
+
+// What the flag's completion offers is what Parse accepts.
+func TestCompletionsAreSets(t *testing.T) {
+	for _, text := range gears.Completions() {
+		set, err := gears.Parse(text)
+		require.NoError(t, err, text)
+		assert.NotEmpty(t, set.String())
+	}
+}
