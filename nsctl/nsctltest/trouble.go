@@ -3,8 +3,10 @@ package nsctltest
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -24,6 +26,7 @@ import (
 type pages struct {
 	*Cluster
 	expire bool
+	once   bool // only the first token expires
 	asked  atomic.Int32
 }
 
@@ -36,6 +39,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(time.Second)
 	token := r.URL.Query().Get("continue")
 	if token != "" && p.expire {
+		p.expire = !p.once
 		answer(w, 410, Status(410, api.ReasonExpired, "the continue token is too old"))
 		return
 	}
@@ -67,6 +71,48 @@ func (s suite) WhatIsLeftIsCountedOverAllPages(t *testing.T) {
 		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
 		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
 			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
+	})
+}
+
+// A list whose token expires is read anew, and what its first pages had is not counted twice.
+func (s suite) AListThatExpiresOnceIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		for i := range 3 {
+			c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
+		}
+		deleter := s.newDeleter(t, &pages{Cluster: c, expire: true, once: true})
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
+			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
+	})
+}
+
+// Deletions ask for background propagation: no object waits for its dependents, which are deleted themselves.
+func (s suite) DeletionsAskForBackgroundPropagation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.Verbs["services."] = []string{"delete", "list"} // one by one
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		c.Put("services.", "ns", "b")
+		var mu sync.Mutex
+		asked := 0
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				body, err := io.ReadAll(r.Body)
+				assert.NoError(t, err)
+				assert.Contains(t, string(body), `"propagationPolicy":"Background"`, r.URL.Path)
+				mu.Lock()
+				defer mu.Unlock()
+				asked++
+			}
+			return nil
+		})
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		assert.Equal(t, 30, asked, "29 collections and one service")
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 	"orrery/restclient/kubeconfig"
 	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
@@ -142,6 +143,7 @@ func startObservers(t *testing.T, cp e2e.Server, transport restclient.WatchTrans
 	require.NoError(t, err)
 	config.WatchTransport = transport
 	config.Dial = o.dial
+	config.Codec = fast.Codec{}
 	o.client, err = restclient.New(config)
 	require.NoError(t, err)
 	// Whatever fails, the informers end before the server does.

@@ -18,6 +18,7 @@ import (
 	"orrery/informer/reflector"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/fast"
 	"orrery/restclient/restclienttest"
 )
 
@@ -63,6 +64,7 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 		w.server = restclienttest.NewServer(t, w.apiServer)
 	}
 	w.client = w.server.Client(func(cfg *restclient.Config) {
+		cfg.Codec = fast.Codec{} // as orrery run has it
 		cfg.WatchTransport = over.watch
 		cfg.SilenceTimeout = -1 // here it is seen what informers do about silence; the client has tests of its own
 		cfg.Credentials = &w.token

@@ -15,6 +15,7 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
+	"orrery/restclient/fast"
 )
 
 // overBadLink makes a world whose connections go over a link that can be broken, with the default limits for silence.
@@ -123,7 +124,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			defer proxy.Close()
 			w.client, err = restclient.New(restclient.Config{
 				Host: scheme + proxy.Addr().String(), TLS: restclient.TLS{Insecure: over.tls}, WatchTransport: over.watch, QPS: -1,
-				Credentials: &w.token, PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
+				Codec: fast.Codec{}, Credentials: &w.token, PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
 			})
 			require.NoError(t, err)
 			defer w.client.Close()
