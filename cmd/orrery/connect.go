@@ -84,7 +84,7 @@ func greet(ctx context.Context, client *restclient.Client, logger *logs.Logger) 
 // loginNotice is after how long a login deserves a line: people who see nothing think that nothing happens.
 const loginNotice = 3 * time.Second
 
-// logIn obtains the credentials before the first request, and without its time limit: an exec plugin may have somebody
+// logIn obtains the credentials before the first request, and without its time limit: an exec plugin may have a user
 // type a code into a browser.
 func logIn(ctx context.Context, config restclient.Config, logger *logs.Logger) error {
 	if config.Credentials == nil {

@@ -59,7 +59,7 @@ func (o *electionOptions) timing() leaderelection.Timing {
 	return leaderelection.Timing{LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod}
 }
 
-// electing tells whether this run takes part in an election. One that writes nothing does not: it is in nobody's way.
+// electing reports whether this run takes part in an election. A dry run does not: it writes nothing.
 func (o *runOptions) electing() bool { return o.election.elect && !o.dryRun }
 
 // healthTolerance is for how long a Lease may have run out before the process counts as stuck, as in kube-controller-manager.
@@ -108,8 +108,8 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	return err
 }
 
-// relieves tells whether a term follows on that of somebody who really worked. Who finds another namespace controller leads until
-// then, gives the Lease back and ends, and must not be taken for one that found none.
+// relieves reports whether a term follows that of a leader that really worked. A replica that finds another namespace controller
+// leads until then, gives the Lease back and ends; it must not be taken for one that found none.
 func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Worked }
 
 // electionTrace tells metrics and Events.

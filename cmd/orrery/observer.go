@@ -41,7 +41,7 @@ type observer struct {
 	informers []*informer.SharedIndexInformer[*api.Namespace]
 }
 
-// startObserver starts to serve. Whoever calls it calls stop.
+// startObserver starts to serve. The caller must call stop.
 func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
 	if options.port == 0 {
 		return &observer{announce: func() {}}, nil
@@ -152,7 +152,7 @@ func (o *observer) namespaces() *nsctl.Trace {
 
 // watchInformer shows an informer; the process is ready when its store is filled.
 func (o *observer) watchInformer(i *informer.SharedIndexInformer[*api.Namespace]) {
-	o.announce() // not sooner: somebody whose kubeconfig is wrong wants to read that, and nothing else
+	o.announce() // not sooner: after a wrong kubeconfig the error should be the only line
 	if o.metrics == nil {
 		return
 	}
@@ -258,8 +258,8 @@ func (o *observerOptions) check() error {
 	return nil
 }
 
-// explicit tells whether somebody has asked for this place. Nobody is told no who did not ask: a second process on the
-// same machine would not start, for a port that it does not need.
+// explicit reports whether the user chose this place. Only then is a port that is in use an error: otherwise a second process on the
+// same machine would not start for a port that it does not need.
 func (o *observerOptions) explicit() bool {
 	return o.flags.Changed("bind-address") || o.flags.Changed("metrics-port")
 }

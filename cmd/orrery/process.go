@@ -113,7 +113,7 @@ func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepare
 }
 
 // lastMoment is how long a process may take to end that has lost its leadership, whatever holds it up: nothing that it does
-// counts any more, and whoever watches over it is to start it again.
+// counts any more, and its supervisor is to start it again.
 const lastMoment = 5 * time.Second
 
 // lastResort ends the program if it has not ended by itself in time. The zero value with an exit is ready.
@@ -146,7 +146,7 @@ func (l *lastResort) disarm() {
 }
 
 // survivePanics keeps a fault to where it happens: a handler of events or a loop that panics is told of, with its stack, and
-// goes on with what comes next. Otherwise one object that nobody thought of would end the work for all others, again after
+// goes on with what comes next. Otherwise one unexpected object would end the work for all others, again after
 // each restart. A pass over a namespace that panics has failed, see nsctl.PanicError; that needs no switch.
 func survivePanics(logger *logs.Logger) (restore func()) {
 	crash := wait.ReallyCrash.Swap(false)

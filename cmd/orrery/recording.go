@@ -28,7 +28,7 @@ type recording struct {
 	recorder *events.Recorder
 }
 
-// startRecording starts to record. Whoever calls it calls stop, which waits a moment for what has not been sent.
+// startRecording starts to record. The caller must call stop, which waits a moment for Events that have not been sent.
 func startRecording(client *restclient.Client, options *runOptions, logger *logs.Logger) *recording {
 	if !options.recording.events || options.dryRun {
 		return nil

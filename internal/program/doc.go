@@ -9,7 +9,7 @@
 // # Guarantees
 //
 // The exit code is 0 if the program did what it was asked to do, 1 if it failed, and 130 if Ctrl-C ended it before it was done.
-// A failure ends with one line on standard error, without secrets. Nobody has to read that line for the program to end.
+// A failure ends with one line on standard error, without secrets. A blocked pipe does not keep the program from ending.
 //
 // # Goroutines
 //

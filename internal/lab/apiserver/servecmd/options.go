@@ -54,7 +54,7 @@ func (o *serveOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 each answered request, 2 also the beginning of each request")
 }
 
-// check finds values that no server could work with, or nobody should want.
+// check finds values that no server can work with, or that are dangerous.
 func (o *serveOptions) check() error {
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *serveOptions) check() error {
 	return err
 }
 
-// isLoopback tells whether nobody but this machine can reach an address. A name that is not localhost may be anything.
+// isLoopback reports whether only this machine can reach an address. Of all names, only localhost is known to be one.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

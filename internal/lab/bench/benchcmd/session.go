@@ -130,7 +130,7 @@ func (s *session) name(run job) string {
 	}
 }
 
-// show writes what came out. Nothing is lost because nobody reads it: then there is nobody to tell either.
+// show writes the results. A pipe whose reader has gone is no error.
 func (s *session) show(records []jobResults, complete bool) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
 	if err := s.options.write(stdout, s.varied, records); err != nil {
@@ -171,7 +171,7 @@ type job struct {
 	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
 }
 
-// interruptedError says that somebody did not want to wait any longer.
+// interruptedError says that Ctrl-C ended the command during a run.
 type interruptedError struct {
 	run   string // empty if there was only one
 	phase string

@@ -21,7 +21,7 @@ func suspendable(lower, raise func()) (release func()) {
 		for {
 			select {
 			case <-suspended:
-			case <-continued: // of a stop that nobody could see coming
+			case <-continued: // after a SIGSTOP, which cannot be caught
 				continue
 			case <-done:
 				return
