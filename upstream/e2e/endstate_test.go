@@ -73,6 +73,8 @@ type difference struct {
 	scenario string
 	// reason is why it is better so.
 	reason string
+	// deleter is the form of the deleter (fast or textbook, see E2E_GEARS) with which it shows; empty for both.
+	deleter string
 	// subject is the one with which it shows; only for differences between platforms, and empty for all subjects.
 	subject string
 	// facts are those that differ, with both values.
