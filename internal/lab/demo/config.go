@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
 )
@@ -15,6 +16,8 @@ type Config struct {
 	Scene string
 	// Objects is how many objects the namespace is filled with; 0: stage.DefaultObjects.
 	Objects int
+	// Gears are those that the controller runs with.
+	Gears gears.Set
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

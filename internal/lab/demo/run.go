@@ -31,10 +31,12 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	}
 	teller := story.New(scene.Name, scene.Happens, scene.Look)
 	teller.Tell(story.Server, "an API server in memory listens on %s", server.URL())
+	teller.Tell(story.Demo, "the gears are %s: --gears chooses others", config.Gears)
 	s := show{
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
 			Teller: teller, Server: connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
+			Gears: config.Gears,
 		},
 	}
 	if config.Keep != nil {

@@ -20,6 +20,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/metrics"
 	"orrery/nsctl"
@@ -114,6 +115,7 @@ func (w *world) start() {
 	namespaces := restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, "")
 	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{
 		Name:       "namespaces",
+		Gears:      gears.Informer[*api.Namespace](gears.Set{}),
 		Reflector:  reflector.Config[*api.Namespace]{Trace: w.metrics.Reflector("namespaces")},
 		QueueTrace: metrics.FIFO[*api.Namespace](w.metrics, id),
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/servecmd"
 	"orrery/internal/lab/demo"
@@ -53,6 +54,7 @@ The scenes:
 	}
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
+	program.Complete(command, "gears", gears.Completions()...)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }

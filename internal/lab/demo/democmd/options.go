@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
@@ -25,11 +26,13 @@ type demoOptions struct {
 	plain         bool
 	listen        string
 	kubeconfigOut string
+	gears         gears.Set
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "how many objects the namespace is filled with")
+	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
 	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "the `address` for the server to listen on; port 0 is a free one")
@@ -62,7 +65,7 @@ func (o *demoOptions) check() error {
 // config is the demo that the flags and the terminal ask for.
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	config := demo.Config{
-		Scene: o.scene, Objects: o.objects, Listen: o.listen,
+		Scene: o.scene, Objects: o.objects, Gears: o.gears, Listen: o.listen,
 		Color: program.WantsColor(stdout), Glyphs: glyphs(),
 	}
 	file, ok := stdout.(*os.File)

@@ -27,7 +27,7 @@ var expiredWatch = Scene{
 		Read: []display.Reading{
 			{File: "informer/reflector/machine/table.go", Why: "what a reflector does after which failure, as a table"},
 			{File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a picture"},
-			{File: "deltafifo/replace.go", Why: "how a list becomes deltas and tombstones"},
+			{File: "deltafifo/fifo.go", Why: "how a list becomes deltas and tombstones"},
 			{File: "informer/handle_deltas.go", Why: "the store decides what is news"},
 		},
 	},

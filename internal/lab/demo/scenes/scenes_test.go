@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/scenes"
@@ -27,6 +28,25 @@ const objects = 60
 
 // play plays a scene in a bubble, against the built-in server behind pipes, and hands the story to check.
 func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
+	playWith(t, gears.Set{}, name, check)
+}
+
+// Every scene is played to its end by every form of every gear.
+func TestScenesWithOtherGears(t *testing.T) {
+	sets := []string{"textbook", "deltafifo=inorder"}
+	for _, gear := range gears.Names() {
+		sets = append(sets, gear+"=textbook")
+	}
+	for _, text := range sets {
+		set, err := gears.Parse(text)
+		require.NoError(t, err)
+		for _, scene := range scenes.All() {
+			t.Run(text+"/"+scene.Name, func(t *testing.T) { playWith(t, set, scene.Name, func(*testing.T, story.State) {}) })
+		}
+	}
+}
+
+func playWith(t *testing.T, set gears.Set, name string, check func(t *testing.T, s story.State)) {
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
@@ -47,7 +67,7 @@ func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		on, err := stage.Open(ctx, stage.Config{
-			Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: objects,
+			Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: objects, Gears: set,
 		}, scene.Options)
 		require.NoError(t, err)
 		defer on.Close()

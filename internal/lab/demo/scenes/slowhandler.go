@@ -25,9 +25,8 @@ var slowHandler = Scene{
 			"What it hears is old: by now the objects are gone. This is why a handler should do nothing but put a key into a queue, where a key waits only once, and look at the store when its turn comes.",
 		},
 		Read: []display.Reading{
-			{File: "informer/listener.go", Why: "one buffer for each handler"},
-			{File: "informer/processor.go", Why: "how an event reaches all of them"},
-			{File: "informer/compact.go", Why: "a bound, for those who want one"},
+			{File: "informer/processor.go", Why: "how an event reaches all handlers, with one buffer for each"},
+			{File: "informer/fast/delivery_queue.go", Why: "a bound, for those who want one"},
 			{File: "queue/queue.go", Why: "why the work queue does not have this problem"},
 		},
 	},

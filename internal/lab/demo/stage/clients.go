@@ -5,7 +5,6 @@ import (
 
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
-	"orrery/restclient/fast"
 )
 
 // newClient makes the client of one of those who take part, with its requests counted.
@@ -13,7 +12,7 @@ func newClient(config Config, who story.Client) (*restclient.Client, error) {
 	server := config.Server
 	server.Credentials = config.Credentials[who]
 	server.QPS = -1
-	server.Codec = fast.Codec{}
+	server.Codec = config.Gears.Codec()
 	server.UserAgent = "orrery-demo/" + string(who)
 	server.Trace = requestTrace(config.Teller, who)
 	return restclient.New(server)

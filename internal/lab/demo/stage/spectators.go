@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -14,7 +15,7 @@ type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // newSpectators makes an informer for each type of object that the namespace is filled with. They keep only the heads of the
 // objects, as one does who has nothing to do with the rest. Those of the types in told tell how their reflector fares.
-func newSpectators(teller *story.Teller, client *restclient.Client, factory *informer.SharedInformerFactory, told map[string]bool) (map[string]*spectator, error) {
+func newSpectators(teller *story.Teller, set gears.Set, client *restclient.Client, factory *informer.SharedInformerFactory, told map[string]bool) (map[string]*spectator, error) {
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource
@@ -28,7 +29,7 @@ func newSpectators(teller *story.Teller, client *restclient.Client, factory *inf
 				s.Tell(story.Server, "the kubelet reports that the last pod has ended")
 			}
 		}}
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, m, v)
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, set, m, v)
 		if _, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{},
 			informer.HandlerOptions{Name: "spectator"}); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
-	"orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -83,7 +82,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 // startSpectators starts the informers behind the bars and waits until they have their first list.
 func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config.Teller, s.clients[story.Spectators], factory, options.Told)
+	spectators, err := newSpectators(s.config.Teller, s.config.Gears, s.clients[story.Spectators], factory, options.Told)
 	if err != nil {
 		return err
 	}
@@ -109,12 +108,12 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	factory := &informer.SharedInformerFactory{}
 	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config.Gears, m, newVoice(teller, "namespaces", Namespace))
 	})
 	narrator := newNarrator(teller)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: fast.NewDeleter(nsctl.DeleterConfig{
+		Deleter: s.config.Gears.NewDeleter(nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -123,6 +122,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		}),
 		Workers:      workers,
 		DrainTimeout: time.Second,
+		NewQueue:     s.config.Gears.NewQueue,
 		QueueTrace:   narrator.queueTrace(),
 		Trace:        narrator.trace(),
 	})

@@ -4,15 +4,15 @@ import (
 	"time"
 
 	"orrery/informer"
-	"orrery/informer/fast"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 )
 
 // newInformer makes an informer with all its hooks connected. v may be nil.
-func newInformer[T informer.Object](resource *restclient.Resource[T], name string, m *meter, v *voice) *informer.SharedIndexInformer[T] {
-	config := informer.Config[T]{Name: name, Gears: fast.Gears[T]()}
+func newInformer[T informer.Object](resource *restclient.Resource[T], name string, set gears.Set, m *meter, v *voice) *informer.SharedIndexInformer[T] {
+	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](set)}
 	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)
 	if v != nil {
 		reflectorTrace, fifo = v.reflector(reflectorTrace), voiceFIFO(v, fifo)
