@@ -8,13 +8,17 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/gears"
 )
 
 // textbookPage is a file that explains a mechanism: a reader takes it out and rebuilds it.
@@ -80,8 +84,8 @@ func TestPagesOfTheTextbook(t *testing.T) {
 func TestBrokenPagesAreFound(t *testing.T) {
 	for want, page := range map[string]textbookPage{
 		"no such file": {file: "wait/nonsense.go", lines: 200},
-		"wait/until.go has 136 lines: a page of the textbook has at most 135": {file: "wait/until.go", lines: 135},
-		"wait/until.go does not declare Nonsense, a name of the article":      {file: "wait/until.go", lines: 200, says: []string{"Until", "Nonsense"}},
+		"lines: a page of the textbook has at most 9":                    {file: "wait/until.go", lines: 9},
+		"wait/until.go does not declare Nonsense, a name of the article": {file: "wait/until.go", lines: 999, says: []string{"Until", "Nonsense"}},
 	} {
 		assert.ErrorContains(t, pageProblem(page), want)
 	}
@@ -175,4 +179,128 @@ func TestIntrusionsAreFound(t *testing.T) {
 		"gear/other.go uses items, a private field of the page gear/page.go",
 	}, problems)
 	assert.Equal(t, 2, uses)
+}
+
+// tourStep is a line of the tour in docs/gears.md: a file, at its first mention how many lines it has, and what is at work there.
+type tourStep struct {
+	file, name string
+	lines      int
+}
+
+var tourForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +(\d*) +([A-Za-z.]+)`)
+
+// The limits of the tour: of all its files together, and of how far a figure on the page may be from the truth.
+const (
+	tourLines = 2500
+	tourSlack = 20
+)
+
+// tourProblems returns what is wrong with the way of one event in the text, and its files.
+func tourProblems(text string) (problems, files []string) {
+	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
+	sum := 0
+	for _, line := range parseMarkdown(text).blocks {
+		parts := tourForm.FindStringSubmatch(line)
+		if parts == nil {
+			continue
+		}
+		step := tourStep{file: parts[1], name: parts[3]}
+		if err := declares(step.file, step.name); err != nil {
+			report("%v", err)
+		}
+		if slices.Contains(files, step.file) {
+			continue
+		}
+		files = append(files, step.file)
+		said, _ := strconv.Atoi(parts[2])
+		lines, err := countLines(step.file)
+		switch {
+		case err != nil:
+			report("%v", err)
+		case said < lines-tourSlack || said > lines+tourSlack:
+			report("%s has %d lines, not %d", step.file, lines, said)
+		}
+		sum += lines
+	}
+	if sum >= tourLines {
+		report("the tour has %d lines: it has to stay under %d", sum, tourLines)
+	}
+	return problems, files
+}
+
+func TestTheTourIsShort(t *testing.T) {
+	problems, files := tourProblems(readDocument(t, "docs/gears.md"))
+	for _, problem := range problems {
+		t.Error("docs/gears.md: " + problem)
+	}
+	for _, page := range []string{
+		"restclient/watch_decoder.go", "informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go",
+		"informer/handle_deltas.go", "informer/processor.go", "queue/delaying.go", "queue/queue.go", "nsctl/deleter.go",
+	} {
+		assert.Contains(t, files, page)
+	}
+}
+
+func TestBrokenToursAreFound(t *testing.T) {
+	text := readDocument(t, "docs/gears.md")
+	for name, c := range map[string]struct{ old, replacement, want string }{
+		"a name that is not declared": {"Reflector.watchHandler ", "Reflector.nonsense ", "informer/reflector/reflector.go does not declare Reflector.nonsense"},
+		"a file that is missing":      {"nsctl/worker.go ", "nsctl/nonsense.go ", "nsctl/nonsense.go"},
+		"a figure that is wrong":      {"nsctl/deleter.go                 ", "nsctl/deleter.go                 9", "nsctl/deleter.go has "},
+		"too long":                    {"nsctl/worker.go ", "restclient/exchange.go 325 exchange.run\nrestclient/pool.go 270 pool\nnsctl/worker.go ", "it has to stay under 2500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoilt := strings.Replace(text, c.old, c.replacement, 1)
+			require.NotEqual(t, text, spoilt)
+			problems, _ := tourProblems(spoilt)
+			assert.Contains(t, strings.Join(problems, "\n"), c.want)
+		})
+	}
+}
+
+// gearRow is a row of the table in docs/gears.md.
+type gearRow struct{ name, page, fast, lacks string }
+
+func gearRows(text string) (rows []gearRow) {
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if strings.HasPrefix(line, "| `") && len(cells) == 4 {
+			rows = append(rows, gearRow{strings.Trim(cells[0], "`"), cells[1], cells[2], cells[3]})
+		}
+	}
+	return rows
+}
+
+// contractsOfTextbooks are the tests that run the suite of a gear against its textbook form, and say what that lacks.
+var contractsOfTextbooks = map[string]string{
+	"deltafifo": "deltafifo/contract_test.go",
+	"indexer":   "indexer/contract_test.go",
+	"reflector": "informer/reflector/suite_test.go",
+	"nsctl":     "nsctl/contract_test.go",
+}
+
+var lackForm = regexp.MustCompile(`(?m)^\s+[a-z]+test\.([A-Z]\w+):\s`)
+
+func TestThePageOfGearsIsComplete(t *testing.T) {
+	rows := gearRows(readDocument(t, "docs/gears.md"))
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.name)
+		lacking := parseMarkdown(row.lacks).spans
+		if contract, ok := contractsOfTextbooks[row.name]; ok {
+			text, err := os.ReadFile(filepath.Join(root, contract))
+			require.NoError(t, err)
+			var declared []string
+			for _, parts := range lackForm.FindAllStringSubmatch(string(text), -1) {
+				declared = append(declared, parts[1])
+			}
+			assert.ElementsMatch(t, declared, lacking, "docs/gears.md and %s have to name the same capabilities", contract)
+		}
+		assert.True(t, slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
+			return strings.Contains(row.page, "["+page.file+"](") &&
+				slices.ContainsFunc(page.fast, func(fast string) bool { return strings.Contains(row.fast, "["+fast+"](") })
+		}), "docs/gears.md: %s is not a page with that fast form", row.name)
+	}
+	slices.Sort(names)
+	assert.Equal(t, gears.Names(), names, "docs/gears.md has a row for each gear of --gears")
 }
