@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -276,4 +277,34 @@ func TestWhatNeedsTheLaboratoryIsFound(t *testing.T) {
 			{ImportPath: "orrery/cmd/orrery", Deps: deps}, {ImportPath: "orrery/cmd/lab", Deps: deps},
 			{ImportPath: "orrery/internal/lab/chaos", Deps: deps}, {ImportPath: "orrery/queue", Deps: deps},
 		}))
+}
+
+var nextForm = regexp.MustCompile(`(?m)^// Next: package (\S+)`)
+
+// The packages are read in an order that each of them names. The next one is called by its path, or by the end of it.
+func TestTheNextPackageExists(t *testing.T) {
+	packages := listPackages(t)
+	for _, p := range packages {
+		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
+		if err != nil {
+			continue // TestEveryPackageTeaches has seen that
+		}
+		for _, next := range nextForm.FindAllStringSubmatch(string(text), -1) {
+			assert.True(t, packageExists(packages, next[1]), "%s/doc.go: there is no package %s to read next", p.ImportPath, next[1])
+		}
+	}
+	assert.True(t, packageExists(packages, "queue/fast"))
+	assert.True(t, packageExists(packages, "fast."), "with the full stop of the sentence")
+	assert.False(t, packageExists(packages, "queue/nonsense"))
+}
+
+// packageExists reports whether there is a package of that name, or a directory: those of upstream are another module's.
+func packageExists(packages []goPackage, name string) bool {
+	name = strings.TrimRight(name, ".,;")
+	if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.IsDir() {
+		return true
+	}
+	return slices.ContainsFunc(packages, func(p goPackage) bool {
+		return p.ImportPath == module+"/"+name || strings.HasSuffix(p.ImportPath, "/"+name)
+	})
 }
