@@ -72,5 +72,5 @@
 // The contract is package deltafifotest. Every form goes through it, and so does client-go's DeltaFIFO;
 // what a form lacks is a named capability with the reason.
 //
-// Next: package fast.
+// Next: package deltafifo/fast
 package deltafifo

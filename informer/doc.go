@@ -23,7 +23,7 @@
 //	               │
 //	       ┌───────┼───────┐
 //	       ▼       ▼       ▼
-//	   listener listener listener    one buffer and one goroutine a handler
+//	   listener listener listener    one backlog a handler
 //	       │       │       │
 //	   handler  handler  handler
 //
@@ -51,7 +51,7 @@
 //
 // Order. A handler receives the events of an object in the order in which they happened, one at a time. There is no
 // order between handlers, nor between objects: while the informer is behind, an object keeps its place in the queue
-// and collects what happens to it there.
+// and collects what happens to it there. (With deltafifo/inorder as its queue, events are in order of arrival.)
 //
 // Completeness. A history makes sense: an addition of something new, updates from the state that was told last, a
 // deletion of something that was added. What happened while the watch was down arrives as the difference between the
@@ -86,7 +86,7 @@
 //
 // # Goroutines
 //
-// Run owns all of them and returns when they have ended: the reflector and its keeper of time, the loop (on the
+// Run owns all of them and returns when they have ended: the reflector and what it starts, the loop (on the
 // caller's goroutine), those of the processor (two for each handler, or one with package fast), one that announces the sync,
 // one that reports errors, and that of the mutation detector. They end in this order: reflector and loop, then no handler can
 // be added, then the handlers, then the rest. A handler that is removed takes its goroutines with it

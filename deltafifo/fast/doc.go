@@ -44,5 +44,5 @@
 // puts items back run at random, and demands that handlers are told a story without gaps that ends in
 // the truth.
 //
-// Next: package inorder.
+// Next: package deltafifo/inorder
 package fast

@@ -46,5 +46,5 @@
 // The contract, package deltafifotest, which asserts for each capability that is lacking what happens
 // instead; and tests of bookmarks, of positions and of the turn of a list.
 //
-// Next: package indexer.
+// Next: package indexer
 package inorder

@@ -5,10 +5,12 @@ package house_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -80,24 +82,81 @@ var floors = [][]string{
 var sameFloor = map[string][]string{}
 
 func TestImportsPointDownwards(t *testing.T) {
-	for _, p := range listPackages(t) {
+	for _, problem := range importProblems(listPackages(t)) {
+		t.Error(problem)
+	}
+}
+
+// importProblems returns a sentence for each import that no package may have. Of internal, a gear so imports no more than the leaves on
+// the ground floor.
+func importProblems(packages []goPackage) (problems []string) {
+	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
+	for _, p := range packages {
 		from := roomOf(p.ImportPath)
-		require.NotEmpty(t, from, "%s stands on no floor: put it into the table above and into the design", p.ImportPath)
+		if from == "" {
+			report("%s stands on no floor: put it into the table above and into the design", p.ImportPath)
+			continue
+		}
 		for _, imported := range p.Imports {
 			if !strings.HasPrefix(imported, module+"/") {
 				continue
 			}
 			to := roomOf(imported)
 			switch {
+			case isFastForm(imported) && !isFastForm(p.ImportPath) && floorOf(from) < len(floors)-1:
+				report("%s imports %s: a gear knows nothing of fast forms, internal/gears chooses them", p.ImportPath, imported)
 			case from == to:
 			case floorOf(to) < floorOf(from):
 			case slices.Contains(sameFloor[from], to):
 			case floorOf(from) == len(floors)-1 && floorOf(to) == len(floors)-1:
-				// The binary and the packages that belong to it.
+				// The programs and the packages that belong to them.
 			default:
-				t.Errorf("%s imports %s: imports point downwards only", p.ImportPath, imported)
+				report("%s imports %s: imports point downwards only", p.ImportPath, imported)
 			}
 		}
+	}
+	return problems
+}
+
+// isFastForm reports whether a package is another form of a gear than the textbook's.
+func isFastForm(importPath string) bool {
+	return slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
+		return slices.Contains(page.fast, strings.TrimPrefix(importPath, module+"/"))
+	})
+}
+
+func TestImportsOfAnotherKindAreFound(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want string }{
+		"a leaf":                      {"queue/fast", "internal/table", ""},
+		"the other leaf":              {"informer", "internal/hooks", ""},
+		"a gear below":                {"nsctl", "informer", ""},
+		"a part of the same gear":     {"queue/fast", "queue", ""},
+		"the programs choose":         {"internal/gears", "nsctl/fast", ""},
+		"a program and its parts":     {"cmd/orrery", "internal/rbac", ""},
+		"another module":              {"wait", "fmt", ""},
+		"something internal":          {"queue", "internal/observe/logs", "orrery/queue imports orrery/internal/observe/logs: imports point downwards only"},
+		"a gear chooses gears":        {"nsctl", "internal/gears", "imports point downwards only"},
+		"a leaf that knows a gear":    {"internal/table", "queue", "imports point downwards only"},
+		"a gear above":                {"informer", "nsctl", "imports point downwards only"},
+		"a gear beside":               {"queue", "informer", "imports point downwards only"},
+		"the reflector knows a queue": {"deltafifo", "informer/reflector", "imports point downwards only"},
+		"a gear that is fast":         {"nsctl", "queue/fast", "orrery/nsctl imports orrery/queue/fast: a gear knows nothing of fast forms"},
+		"the reflector that is fast":  {"informer", "informer/reflector/machine", "a gear knows nothing of fast forms"},
+		"a room that nobody knows":    {"nonsense", "queue", "orrery/nonsense stands on no floor"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			to := c.to
+			if to != "fmt" {
+				to = module + "/" + to
+			}
+			problems := importProblems([]goPackage{{ImportPath: module + "/" + c.from, Imports: []string{to}}})
+			if c.want == "" {
+				assert.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			assert.Contains(t, problems[0], c.want)
+		})
 	}
 }
 
@@ -184,14 +243,68 @@ func TestEveryPackageHasAnExample(t *testing.T) {
 // The laboratory stands next door: what is only for demonstrations, measurements and tests is in internal/lab, and
 // neither the gears nor what is deployed needs it. Tests of any package may use it.
 func TestTheLaboratoryStandsNextDoor(t *testing.T) {
-	const lab = module + "/internal/lab"
-	for _, p := range listPackages(t) {
-		path := strings.TrimPrefix(p.ImportPath, module+"/")
-		if strings.HasPrefix(path, "internal/lab") || path == "cmd/lab" {
+	packages := listPackages(t)
+	for _, problem := range laboratoryProblems(packages) {
+		t.Error(problem)
+	}
+	assert.True(t, slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+"/cmd/orrery" }), "the program was looked at")
+}
+
+// laboratoryProblems returns a sentence for each package outside the laboratory that depends on it, over any number of imports.
+func laboratoryProblems(packages []goPackage) (problems []string) {
+	for _, p := range packages {
+		if isLaboratory(p.ImportPath) || p.ImportPath == module+"/cmd/lab" {
 			continue
 		}
 		for _, dependency := range p.Deps {
-			assert.False(t, dependency == lab || strings.HasPrefix(dependency, lab+"/"), "%s depends on %s", path, dependency)
+			if isLaboratory(dependency) {
+				problems = append(problems, fmt.Sprintf("%s depends on %s", p.ImportPath, dependency))
+			}
 		}
 	}
+	return problems
+}
+
+func isLaboratory(importPath string) bool {
+	const lab = module + "/internal/lab"
+	return importPath == lab || strings.HasPrefix(importPath, lab+"/")
+}
+
+func TestWhatNeedsTheLaboratoryIsFound(t *testing.T) {
+	deps := []string{"fmt", "orrery/internal/labour", "orrery/internal/lab/faultnet"}
+	assert.Equal(t, []string{"orrery/cmd/orrery depends on orrery/internal/lab/faultnet", "orrery/queue depends on orrery/internal/lab/faultnet"},
+		laboratoryProblems([]goPackage{
+			{ImportPath: "orrery/cmd/orrery", Deps: deps}, {ImportPath: "orrery/cmd/lab", Deps: deps},
+			{ImportPath: "orrery/internal/lab/chaos", Deps: deps}, {ImportPath: "orrery/queue", Deps: deps},
+		}))
+}
+
+var nextForm = regexp.MustCompile(`(?m)^// Next: package (\S+)`)
+
+// The packages are read in an order that each of them names. The next one is called by its path, or by the end of it.
+func TestTheNextPackageExists(t *testing.T) {
+	packages := listPackages(t)
+	for _, p := range packages {
+		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
+		if err != nil {
+			continue // TestEveryPackageTeaches has seen that
+		}
+		for _, next := range nextForm.FindAllStringSubmatch(string(text), -1) {
+			assert.True(t, packageExists(packages, next[1]), "%s/doc.go: there is no package %s to read next", p.ImportPath, next[1])
+		}
+	}
+	assert.True(t, packageExists(packages, "queue/fast"))
+	assert.True(t, packageExists(packages, "fast."), "with the full stop of the sentence")
+	assert.False(t, packageExists(packages, "queue/nonsense"))
+}
+
+// packageExists reports whether there is a package of that name, or a directory: those of upstream are another module's.
+func packageExists(packages []goPackage, name string) bool {
+	name = strings.TrimRight(name, ".,;")
+	if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.IsDir() {
+		return true
+	}
+	return slices.ContainsFunc(packages, func(p goPackage) bool {
+		return p.ImportPath == module+"/"+name || strings.HasSuffix(p.ImportPath, "/"+name)
+	})
 }

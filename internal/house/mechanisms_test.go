@@ -108,6 +108,7 @@ func mechanismProblems(text string) []string {
 			rowOf[name] = row.line
 		}
 		checkReferences(row.cells[columnHere], declares, report)
+		checkTextbookFirst(row.cells[columnHere], report)
 		checkReferences(row.cells[columnTest], shows, report)
 		checkUpstream(row.cells[columnUpstream], report)
 	}
@@ -160,6 +161,26 @@ func checkReferences(cell string, check func(file, name string) error, report fu
 		for name := range strings.SplitSeq(parts[3], ", ") {
 			if err := check(parts[2], strings.Trim(name, "`")); err != nil {
 				report("%v", err)
+			}
+		}
+	}
+}
+
+// checkTextbookFirst reports a cell that names another form of a gear before its textbook page: the page is what to read first.
+func checkTextbookFirst(cell string, report func(string, ...any)) {
+	others := map[string]string{} // the files of other forms so far, by their package
+	for entry := range strings.SplitSeq(cell, "<br>") {
+		parts := referenceForm.FindStringSubmatch(strings.TrimSpace(entry))
+		if parts == nil {
+			continue
+		}
+		file := parts[1]
+		others[path.Dir(file)] = file
+		for _, page := range textbookPages {
+			for _, form := range page.fast {
+				if page.file == file && others[form] != "" {
+					report("%s comes before the textbook page %s", others[form], file)
+				}
 			}
 		}
 	}
@@ -295,6 +316,7 @@ func TestBrokenMechanismsAreFound(t *testing.T) {
 		"a name that is not declared":  {columnHere, "[wait/until.go](../wait/until.go): `Until`, `Nonsense`", []string{"wait/until.go does not declare Nonsense"}},
 		"a method of another type":     {columnHere, "[wait/until.go](../wait/until.go): `timer.Arm`, `timer.Nonsense`", []string{"does not declare timer.Nonsense"}},
 		"a link elsewhere":             {columnHere, "[wait/until.go](../wait/poll.go): `Until`", []string{"the link says wait/until.go and leads to wait/poll.go"}},
+		"fast before the textbook":     {columnHere, "[queue/fast/queue.go](../queue/fast/queue.go): `Queue`<br>[queue/queue.go](../queue/queue.go): `Queue`", []string{"queue/fast/queue.go comes before the textbook page queue/queue.go"}},
 		"a file without a name":        {columnHere, "[wait/until.go](../wait/until.go)", []string{"is not of the form"}},
 		"a test that is missing":       {columnTest, "[wait/contract_test.go](../wait/contract_test.go): `TestNonsense`", []string{"does not declare TestNonsense"}},
 		"a function that is no test":   {columnTest, "[wait/until.go](../wait/until.go): `Until`", []string{"wait/until.go is not a file of tests"}},

@@ -67,9 +67,21 @@ type listed struct {
 	Module          *struct{ Main bool }
 }
 
-// typeCheck returns what a compiler for that system would object to in the packages of the module in dir. That costs far less than to
-// compile them and all that they need: of other modules only the declarations are looked at.
+// checkedPackage is a package of the module whose types have been checked.
+type checkedPackage struct {
+	path  string
+	files []*ast.File
+	info  *types.Info
+}
+
+// typeCheck returns what a compiler for that system would object to in the packages of the module in dir.
 func typeCheck(dir, system, architecture string) (problems []error, err error) {
+	return checkTypes(token.NewFileSet(), dir, system, architecture, nil)
+}
+
+// checkTypes does the work of typeCheck, and calls visit, if there is one, for each package of the module. That costs far less than to
+// compile the packages and all that they need: of other modules only the declarations are looked at.
+func checkTypes(fset *token.FileSet, dir, system, architecture string, visit func(checkedPackage)) (problems []error, err error) {
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0", "GOWORK=off")
@@ -78,7 +90,7 @@ func typeCheck(dir, system, architecture string) (problems []error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fset, checked := token.NewFileSet(), map[string]*types.Package{"unsafe": types.Unsafe}
+	checked := map[string]*types.Package{"unsafe": types.Unsafe}
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		var p listed
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
@@ -106,8 +118,13 @@ func typeCheck(dir, system, architecture string) (problems []error, err error) {
 			}
 			files = append(files, file)
 		}
-		if p.ImportPath != "unsafe" {
-			checked[p.ImportPath], _ = config.Check(p.ImportPath, fset, files, nil) // config.Error has heard it
+		if p.ImportPath == "unsafe" {
+			continue
+		}
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		checked[p.ImportPath], _ = config.Check(p.ImportPath, fset, files, info) // config.Error has heard it
+		if ours && visit != nil {
+			visit(checkedPackage{p.ImportPath, files, info})
 		}
 	}
 }

@@ -23,5 +23,5 @@
 //
 // Tests play signals in virtual time, and run both programs' command trees with mistakes of every kind.
 //
-// Next: package servecmd
+// Next: package internal/lab/apiserver/servecmd
 package program

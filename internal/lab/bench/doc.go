@@ -11,7 +11,7 @@
 //	              │                                                   │
 //	           subject (ours, or an adapter)                      Meter ──> progress
 //
-// The same workloads serve two purposes. A [Result] is one run with the parameters that somebody chose, as "orrery
+// The same workloads serve two purposes. A [Result] is one run with the parameters that the user chose, as "lab
 // bench" shows it. A [Scenario] is a fixed piece of work for comparisons, where two processes, one a side, take turns.
 //
 // # Guarantees

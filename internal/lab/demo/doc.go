@@ -28,5 +28,5 @@
 //
 // Package scenes plays the scenes; the test here runs the whole once over sockets, and stops it in the middle.
 //
-// Next: package main
+// Next: package democmd
 package demo

@@ -19,8 +19,9 @@
 // pprof, which is a question as well). What costs memory to answer is answered a few times at once and no more, and of long
 // lists /debug/orrery shows the first 500 elements, all with ?all.
 //
-// There is no login and no encryption. So it listens on the loopback address unless it is told otherwise; and whoever can
-// reach it learns the names of namespaces from /debug/orrery, though no secrets, and can cost the process some time.
+// A request that names another host than the loopback address or Config.Address, or comes from another page, is refused: see
+// package hostcheck. There is no login and no encryption. So it listens on the loopback address unless it is told otherwise;
+// and whoever can reach it learns the names of namespaces from /debug/orrery, though no secrets, and can cost the process some time.
 //
 // # Goroutines
 //

@@ -1,0 +1,306 @@
+package house_test
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"go/types"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/gears"
+)
+
+// textbookPage is a file that explains a mechanism: a reader takes it out and rebuilds it.
+type textbookPage struct {
+	file  string
+	lines int      // at most
+	says  []string // the article's identifiers, which it declares
+	fast  []string // packages with another form of the same mechanism
+}
+
+// textbookPages are the pages of the textbook.
+var textbookPages = []textbookPage{
+	{"wait/until.go", 200, []string{"Forever", "Until", "NonSlidingUntil", "JitterUntil"}, nil},
+	{"queue/queue.go", 200, []string{"Queue.dirty", "Queue.processing", "Queue.queue", "Queue.Add", "Queue.Get", "Queue.Done"}, []string{"queue/fast"}},
+	{"queue/delaying.go", 200, []string{"DelayingQueue.AddAfter", "DelayingQueue.waitingForQueue", "waitForPriorityQueue"}, []string{"queue/fast"}},
+	{"queue/ratelimiters.go", 200, []string{"ItemExponentialFailureRateLimiter", "BucketRateLimiter", "MaxOfRateLimiter"}, nil},
+	{"deltafifo/fifo.go", 200, []string{"DeltaFIFO.items", "DeltaFIFO.queue", "DeltaFIFO.knownObjects", "DeltaFIFO.queueActionLocked",
+		"DeltaFIFO.initialPopulationCount", "DeltaFIFO.Replace", "DeltaFIFO.Resync", "DeltaFIFO.Pop"}, []string{"deltafifo/fast", "deltafifo/inorder"}},
+	{"deltafifo/inorder/fifo.go", 200, []string{"RealFIFO.items", "RealFIFO.Replace", "RealFIFO.Resync", "RealFIFO.Pop"}, []string{"deltafifo/fast"}},
+	{"indexer/store.go", 200, []string{"threadSafeMap.items", "threadSafeMap.indexers", "threadSafeMap.indices", "threadSafeMap.updateIndices"}, []string{"indexer/fast"}},
+	{"informer/processor.go", 200, []string{"sharedProcessor", "processorListener", "processorListener.addCh", "processorListener.nextCh",
+		"processorListener.pendingNotifications", "processorListener.add", "processorListener.pop", "processorListener.run"}, []string{"informer/fast"}},
+	{"informer/handle_deltas.go", 200, []string{"SharedIndexInformer.handleDeltas"}, nil},
+	{"informer/reflector/reflector.go", 200, []string{"Reflector.ListAndWatch", "Reflector.syncWith", "Reflector.watchHandler"}, []string{"informer/reflector/machine"}},
+	{"nsctl/deleter.go", 300, []string{"namespacedResourcesDeleter.Delete", "namespacedResourcesDeleter.retryOnConflictError",
+		"namespacedResourcesDeleter.finalizeNamespace", "namespacedResourcesDeleter.deleteAllContent",
+		"namespacedResourcesDeleter.deleteAllContentForGroupVersionResource", "namespacedResourcesDeleter.deleteCollection",
+		"namespacedResourcesDeleter.deleteEachItem", "namespacedResourcesDeleter.listCollection",
+		"namespacedResourcesDeleter.estimateGracefulTermination"}, []string{"nsctl/fast"}},
+	{"restclient/api/statuserror.go", 200, []string{"StatusError", "ReasonForCode", "IsNotFound", "IsConflict", "IsExpired"}, nil},
+	{"restclient/watch_decoder.go", 200, []string{"watchDecoder", "watchDecoder.Next"}, []string{"restclient/fast"}},
+}
+
+// pageProblem reports that a page is missing, is too long, or lacks a name of the article.
+func pageProblem(page textbookPage) error {
+	lines, err := countLines(page.file)
+	if err != nil {
+		return err
+	}
+	if lines > page.lines {
+		return fmt.Errorf("%s has %d lines: a page of the textbook has at most %d", page.file, lines, page.lines)
+	}
+	for _, name := range page.says {
+		if err := declares(page.file, name); err != nil {
+			return fmt.Errorf("%w, a name of the article", err)
+		}
+	}
+	return nil
+}
+
+// countLines counts the lines of a file of the repository, as wc -l does.
+func countLines(file string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(root, file))
+	return strings.Count(string(text), "\n"), err
+}
+
+func TestPagesOfTheTextbook(t *testing.T) {
+	for _, page := range textbookPages {
+		assert.NoError(t, pageProblem(page))
+	}
+}
+
+func TestBrokenPagesAreFound(t *testing.T) {
+	for want, page := range map[string]textbookPage{
+		"no such file": {file: "wait/nonsense.go", lines: 200},
+		"lines: a page of the textbook has at most 9":                    {file: "wait/until.go", lines: 9},
+		"wait/until.go does not declare Nonsense, a name of the article": {file: "wait/until.go", lines: 999, says: []string{"Until", "Nonsense"}},
+	} {
+		assert.ErrorContains(t, pageProblem(page), want)
+	}
+}
+
+// excusedIntrusions are those that stay, each with the reason.
+var excusedIntrusions = map[string]string{
+	"wait/backoff.go uses delay, a private field of the page wait/until.go": "its loops wait with the timer of the page, which has no constructor",
+}
+
+// A page can be taken out and written again if nothing but its exported names and its constructors is known elsewhere.
+func TestPagesCanBeTakenOut(t *testing.T) {
+	problems, uses := intrusions(t, root, module, textbookPages)
+	for _, problem := range problems {
+		assert.Contains(t, excusedIntrusions, problem)
+	}
+	for excused := range excusedIntrusions {
+		assert.Contains(t, problems, excused, "is not there any more: no excuse is needed")
+	}
+	assert.Greater(t, uses, 200, "the pages use their own fields, and that was seen")
+}
+
+// intrusions returns a sentence for each file that uses what belongs to a page alone, and the number of places where a page
+// itself does:
+//   - a private field of a page, outside the page;
+//   - anything that the page declares, in a package with another form of it.
+func intrusions(t *testing.T, dir, module string, pages []textbookPage) (problems []string, uses int) {
+	absolute, err := filepath.Abs(dir)
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	fileOf := func(at token.Pos) string {
+		relative, err := filepath.Rel(absolute, absolutePath(t, fset.Position(at).Filename))
+		require.NoError(t, err)
+		return filepath.ToSlash(relative)
+	}
+	found := map[string]bool{}
+	broken, err := checkTypes(fset, dir, runtime.GOOS, runtime.GOARCH, func(p checkedPackage) {
+		for identifier, object := range p.info.Uses {
+			if object.Pkg() == nil || !strings.HasPrefix(object.Pkg().Path(), module) {
+				continue
+			}
+			declared := fileOf(object.Pos())
+			at := slices.IndexFunc(pages, func(page textbookPage) bool { return page.file == declared })
+			if at < 0 {
+				continue
+			}
+			file := fileOf(identifier.Pos())
+			field, isField := object.(*types.Var)
+			private := isField && field.IsField() && !object.Exported()
+			switch {
+			case private && file == declared:
+				uses++
+			case private:
+				found[fmt.Sprintf("%s uses %s, a private field of the page %s", file, object.Name(), declared)] = true
+			case slices.Contains(pages[at].fast, path.Dir(file)):
+				found[fmt.Sprintf("%s uses %s, which the page %s declares: it is another form and has to do without", file, object.Name(), declared)] = true
+			}
+		}
+	})
+	require.NoError(t, err)
+	require.Empty(t, broken)
+	for problem := range found {
+		problems = append(problems, problem)
+	}
+	slices.SortFunc(problems, cmp.Compare)
+	return problems, uses
+}
+
+func absolutePath(t *testing.T, name string) string {
+	absolute, err := filepath.Abs(name)
+	require.NoError(t, err)
+	return absolute
+}
+
+func TestIntrusionsAreFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":         "module x\n\ngo 1.26\n",
+		"gear/page.go":   "package gear\n\ntype Gear[T any] struct {\n\titems []T\n\tSize  int\n}\n\nfunc New[T any]() *Gear[T] { return &Gear[T]{items: nil} }\n\nfunc (g *Gear[T]) Len() int { return len(g.items) }\n",
+		"gear/other.go":  "package gear\n\ntype Config struct{ Name string }\n\nfunc spy(g *Gear[int]) int { return len(g.items) + g.Len() + g.Size }\n",
+		"gear/fast/f.go": "package fast\n\nimport \"x/gear\"\n\nfunc New(c gear.Config) int { return gear.New[int]().Len() + len(c.Name) }\n",
+		"user/user.go":   "package user\n\nimport \"x/gear\"\n\nfunc use() int { return gear.New[int]().Len() }\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	problems, uses := intrusions(t, dir, "x", []textbookPage{{file: "gear/page.go", fast: []string{"gear/fast"}}})
+	assert.Equal(t, []string{
+		"gear/fast/f.go uses Len, which the page gear/page.go declares: it is another form and has to do without",
+		"gear/fast/f.go uses New, which the page gear/page.go declares: it is another form and has to do without",
+		"gear/other.go uses items, a private field of the page gear/page.go",
+	}, problems)
+	assert.Equal(t, 2, uses)
+}
+
+// tourStep is a line of the tour in docs/gears.md: a file, at its first mention how many lines it has, and what is at work there.
+type tourStep struct {
+	file, name string
+	lines      int
+}
+
+var tourForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +(\d*) +([A-Za-z.]+)`)
+
+// The limits of the tour: of all its files together, and of how far a figure on the page may be from the truth.
+const (
+	tourLines = 2500
+	tourSlack = 20
+)
+
+// tourProblems returns what is wrong with the way of one event in the text, and its files.
+func tourProblems(text string) (problems, files []string) {
+	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
+	sum := 0
+	for _, line := range parseMarkdown(text).blocks {
+		parts := tourForm.FindStringSubmatch(line)
+		if parts == nil {
+			continue
+		}
+		step := tourStep{file: parts[1], name: parts[3]}
+		if err := declares(step.file, step.name); err != nil {
+			report("%v", err)
+		}
+		if slices.Contains(files, step.file) {
+			continue
+		}
+		files = append(files, step.file)
+		said, _ := strconv.Atoi(parts[2])
+		lines, err := countLines(step.file)
+		switch {
+		case err != nil:
+			report("%v", err)
+		case said < lines-tourSlack || said > lines+tourSlack:
+			report("%s has %d lines, not %d", step.file, lines, said)
+		}
+		sum += lines
+	}
+	if sum >= tourLines {
+		report("the tour has %d lines: it has to stay under %d", sum, tourLines)
+	}
+	return problems, files
+}
+
+func TestTheTourIsShort(t *testing.T) {
+	problems, files := tourProblems(readDocument(t, "docs/gears.md"))
+	for _, problem := range problems {
+		t.Error("docs/gears.md: " + problem)
+	}
+	for _, page := range []string{
+		"restclient/watch_decoder.go", "informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go",
+		"informer/handle_deltas.go", "informer/processor.go", "queue/delaying.go", "queue/queue.go", "nsctl/deleter.go",
+	} {
+		assert.Contains(t, files, page)
+	}
+}
+
+func TestBrokenToursAreFound(t *testing.T) {
+	text := readDocument(t, "docs/gears.md")
+	for name, c := range map[string]struct{ old, replacement, want string }{
+		"a name that is not declared": {"Reflector.watchHandler ", "Reflector.nonsense ", "informer/reflector/reflector.go does not declare Reflector.nonsense"},
+		"a file that is missing":      {"nsctl/worker.go ", "nsctl/nonsense.go ", "nsctl/nonsense.go"},
+		"a figure that is wrong":      {"nsctl/deleter.go                 ", "nsctl/deleter.go                 9", "nsctl/deleter.go has "},
+		"too long":                    {"nsctl/worker.go ", "restclient/exchange.go 325 exchange.run\nrestclient/pool.go 270 pool\nnsctl/worker.go ", "it has to stay under 2500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoilt := strings.Replace(text, c.old, c.replacement, 1)
+			require.NotEqual(t, text, spoilt)
+			problems, _ := tourProblems(spoilt)
+			assert.Contains(t, strings.Join(problems, "\n"), c.want)
+		})
+	}
+}
+
+// gearRow is a row of the table in docs/gears.md.
+type gearRow struct{ name, page, fast, lacks string }
+
+func gearRows(text string) (rows []gearRow) {
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if strings.HasPrefix(line, "| `") && len(cells) == 4 {
+			rows = append(rows, gearRow{strings.Trim(cells[0], "`"), cells[1], cells[2], cells[3]})
+		}
+	}
+	return rows
+}
+
+// contractsOfTextbooks are the tests that run the suite of a gear against its textbook form, and say what that lacks.
+var contractsOfTextbooks = map[string]string{
+	"deltafifo": "deltafifo/contract_test.go",
+	"indexer":   "indexer/contract_test.go",
+	"reflector": "informer/reflector/suite_test.go",
+	"nsctl":     "nsctl/contract_test.go",
+}
+
+var lackForm = regexp.MustCompile(`(?m)^\s+[a-z]+test\.([A-Z]\w+):\s`)
+
+func TestThePageOfGearsIsComplete(t *testing.T) {
+	rows := gearRows(readDocument(t, "docs/gears.md"))
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.name)
+		lacking := parseMarkdown(row.lacks).spans
+		if contract, ok := contractsOfTextbooks[row.name]; ok {
+			text, err := os.ReadFile(filepath.Join(root, contract))
+			require.NoError(t, err)
+			var declared []string
+			for _, parts := range lackForm.FindAllStringSubmatch(string(text), -1) {
+				declared = append(declared, parts[1])
+			}
+			assert.ElementsMatch(t, declared, lacking, "docs/gears.md and %s have to name the same capabilities", contract)
+		}
+		assert.True(t, slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
+			return strings.Contains(row.page, "["+page.file+"](") &&
+				slices.ContainsFunc(page.fast, func(fast string) bool { return strings.Contains(row.fast, "["+fast+"](") })
+		}), "docs/gears.md: %s is not a page with that fast form", row.name)
+	}
+	slices.Sort(names)
+	assert.Equal(t, gears.Names(), names, "docs/gears.md has a row for each gear of --gears")
+}
