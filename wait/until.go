@@ -111,26 +111,3 @@ func protect(ctx context.Context, f func(context.Context)) {
 	defer HandleCrashWithContext(ctx)
 	f(ctx)
 }
-
-// timer is a time.Timer that takes its durations from a DelayFunc.
-//
-// There is no draining before Reset: since Go 1.23 a Reset also takes back an
-// expiry that was not received, so a tick of an earlier Arm is never seen after a
-// later one. Nor is there a Stop: a timer without references is collected.
-type timer struct {
-	delay DelayFunc
-	timer *time.Timer
-}
-
-// Arm starts the next wait. It must be called before C.
-func (t *timer) Arm() {
-	d := t.delay()
-	if t.timer == nil {
-		t.timer = time.NewTimer(d)
-		return
-	}
-	t.timer.Reset(d)
-}
-
-// C delivers once when the wait that Arm has started is over.
-func (t *timer) C() <-chan time.Time { return t.timer.C }

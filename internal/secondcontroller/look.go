@@ -109,9 +109,9 @@ func (l looker) version(ctx context.Context) Evidence {
 	l.get(ctx, "/version", nil, &version)
 	switch {
 	case strings.HasSuffix(version.GitVersion, servedDemo):
-		return Evidence{Present, `the server is that of "orrery demo", which runs a namespace controller itself`}
+		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`}
 	case strings.HasSuffix(version.GitVersion, servedAlone):
-		return Evidence{Absent, `the server is "orrery serve", which has none`}
+		return Evidence{Absent, `the server is "lab serve", which has none`}
 	}
 	return Evidence{}
 }

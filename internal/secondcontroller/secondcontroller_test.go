@@ -153,8 +153,8 @@ func TestWhatAClusterShows(t *testing.T) {
 	}{
 		{"nothing", func(c *cluster) {}, secondcontroller.Unknown, "neither the pod nor the Lease"},
 		{"nothing may be seen", func(c *cluster) { c.forbidden = func(*http.Request) bool { return true } }, secondcontroller.Unknown, "neither"},
-		{"orrery serve", func(c *cluster) { c.version = ""; c.lease("x") }, secondcontroller.Absent, "orrery serve"},
-		{"orrery demo", func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Present, "orrery demo"},
+		{"lab serve", func(c *cluster) { c.version = ""; c.lease("x") }, secondcontroller.Absent, "lab serve"},
+		{"lab demo", func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Present, "lab demo"},
 		{"a pod with all controllers", func(c *cluster) {
 			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--leader-elect=false")
 		}, secondcontroller.Present, "in the pod kube-system/kube-controller-manager-m"},
