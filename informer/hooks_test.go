@@ -53,9 +53,15 @@ func TestHooksMayUseTheInformer(t *testing.T) {
 			w.await("Started", "Synced", "HandlerSynced", "Distributed", "Handled", "HandlerLagging", "ProcessError", "ResyncDue")
 			close(lags)
 			cancel()
+			if t.Failed() {
+				return // Run waits for the hook
+			}
 			returns(t, "Run", func() { assert.NoError(t, <-running) })
 			w.await("Stopped")
 		})
+		if t.Failed() {
+			return // the other sets would only repeat it
+		}
 	}
 }
 
