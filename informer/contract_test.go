@@ -26,7 +26,7 @@ var forms = map[string]struct {
 	"textbook": {lacks: textbookLacks},
 	"fast":     {gears: fast.Gears[head]()},
 	"coalescing": {
-		gears: coalescing(),
+		gears: coalescing[head](),
 		lacks: map[informertest.Capability]string{
 			informertest.EveryChange: "what happens to an object while an event of it waits is merged into that event",
 		},
@@ -43,9 +43,9 @@ var textbookLacks = map[informertest.Capability]string{
 }
 
 // coalescing is the fast set with the processor that merges events.
-func coalescing() informer.Gears[head] {
-	gears := fast.Gears[head]()
-	gears.NewProcessor = fast.NewCoalescingProcessor[head]
+func coalescing[T any]() informer.Gears[T] {
+	gears := fast.Gears[T]()
+	gears.NewProcessor = fast.NewCoalescingProcessor[T]
 	return gears
 }
 

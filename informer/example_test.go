@@ -138,10 +138,16 @@ func ExampleInformerFor() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("watches:", server.Watchers())
+	lists := 0
+	for _, request := range server.Requests() {
+		if request.Verb == "list" {
+			lists++
+		}
+	}
+	fmt.Println("lists:", lists)
 	// Output:
 	// the same informer: true
-	// watches: 1
+	// lists: 1
 }
 
 // A handler that cannot keep up delays nobody, and its lag is a number.

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,20 +52,19 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 					r.Run(ctx)
 					ended <- "reflector"
 				}()
-				processing := time.Duration(0)
-				syncs := 0
+				var processing, syncs atomic.Int64
 				go func() {
 					defer func() { ended <- "loop" }()
 					for {
 						_, err := queue.Pop(func(key string, d deltafifo.Deltas[*api.Namespace], _ bool) error {
-							time.Sleep(processing)
+							time.Sleep(time.Duration(processing.Load()))
 							_ = queue.HasSynced() // needs no lock
 							for _, delta := range d {
 								switch delta.Type {
 								case deltafifo.Deleted:
 									store.DeleteKey(key)
 								case deltafifo.Sync:
-									syncs++
+									syncs.Add(1)
 								default:
 									require.NoError(t, store.Update(delta.Object))
 								}
@@ -88,7 +88,7 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 				assert.Equal(t, []string{"b", "c", "d"}, inStore())
 
 				// A slow process function: others look into the queue meanwhile, and everything arrives.
-				processing = time.Minute
+				processing.Store(int64(time.Minute))
 				source.Modify(informertest.Namespace("b"))
 				source.Delete("c")
 				source.Add(informertest.Namespace("e"))
@@ -99,7 +99,7 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 				}()
 				time.Sleep(10 * time.Minute)
 				<-looked
-				processing = 0
+				processing.Store(0)
 				assert.Equal(t, []string{"b", "d", "e"}, inStore())
 				assert.Zero(t, queue.Len())
 
@@ -111,10 +111,10 @@ func TestReflectorAndLoopOnEachFormOfTheQueue(t *testing.T) {
 				assert.Equal(t, []string{"d", "e"}, inStore(), "a list implies a deletion that no watch reported")
 
 				time.Sleep(time.Hour)
-				assert.Equal(t, 2, syncs, "a resync repeats what the store holds")
+				assert.EqualValues(t, 2, syncs.Load(), "a resync repeats what the store holds")
 
 				// Close reaches a loop that is processing.
-				processing = time.Minute
+				processing.Store(int64(time.Minute))
 				source.Add(informertest.Namespace("f"))
 				synctest.Wait()
 				cancel()

@@ -21,7 +21,7 @@ import (
 // count it and the registration waits for ever.
 func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 	defer survivePanics()()
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		n.source.Add(namespace("a"))
 		early := n.register(onAdd(func(*api.Namespace) { panic("early") }))
 		n.start()
@@ -40,7 +40,7 @@ func TestKubernetes129024PanickingHandlerBecomesSynced(t *testing.T) {
 // TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing: handlers can be removed, and their goroutines end
 // then, not with the informer.
 func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T) {
-	for _, gears := range processors {
+	for _, gears := range sets {
 		inBubble(t, config{Gears: gears}, func(n *namespaces) {
 			n.source.Add(namespace("a"))
 			n.start()
@@ -57,7 +57,7 @@ func TestKubernetes98657AndClientGo1167RemovedHandlersLeaveNothing(t *testing.T)
 // TestKubernetes136509EventsBeforeTheListenersRun: handlers are added while the informer starts and resyncs fall
 // due at once; distribution and the start of the listeners must not wait for each other.
 func TestKubernetes136509EventsBeforeTheListenersRun(t *testing.T) {
-	for _, gears := range processors {
+	for _, gears := range sets {
 		inBubble(t, config{Gears: gears, ResyncPeriod: time.Second}, func(n *namespaces) {
 			n.source.Add(namespace("a"))
 			registrations := make(chan *informer.Registration, 20)
@@ -79,7 +79,7 @@ func TestKubernetes136509EventsBeforeTheListenersRun(t *testing.T) {
 
 // TestClientGo1312FirstResyncIsDelivered: a resync is told although the resource version is the same.
 func TestClientGo1312FirstResyncIsDelivered(t *testing.T) {
-	inBubble(t, config{ResyncPeriod: 20 * time.Minute}, func(n *namespaces) {
+	inEachBubble(t, config{ResyncPeriod: 20 * time.Minute}, func(n *namespaces) {
 		h := n.handler()
 		n.start()
 		n.add("a")
@@ -92,7 +92,7 @@ func TestClientGo1312FirstResyncIsDelivered(t *testing.T) {
 // TestDefect811RemovalThatDelivers: removing a handler drops what waits for it, as in client-go, but there is a
 // removal that does not.
 func TestDefect811RemovalThatDelivers(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		release := make(chan struct{})
 		var dropping, draining log
 		hold := func(l *log) informer.ResourceEventHandler[*api.Namespace] {
@@ -120,7 +120,7 @@ func TestDefect811RemovalThatDelivers(t *testing.T) {
 // TestDefect811LateJoinBlocksNobody: a handler joins a large store and is slow. Meanwhile events flow, other
 // handlers join, and what the slow one is told is the store as it was when it joined, then what happened since.
 func TestDefect811LateJoinBlocksNobody(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		for i := range 1000 {
 			n.source.Add(namespace(fmt.Sprintf("n%03d", i)))
 		}
@@ -193,6 +193,7 @@ func TestDefect812ErrorsOfProcessingAreTold(t *testing.T) {
 	cause := errors.New("cause")
 	var handler, hook []error
 	cfg := config{
+		Gears: fastGears,
 		Indexers: indexer.Indexers[*api.Namespace]{"broken": func(ns *api.Namespace) ([]string, error) {
 			if ns.Name == "bad" {
 				return nil, cause
@@ -224,7 +225,7 @@ func TestDefect812ErrorsOfProcessingAreTold(t *testing.T) {
 func TestDefect813RelistsDoNotPostponeResyncs(t *testing.T) {
 	var due []time.Duration
 	begin := time.Now
-	inBubble(t, config{ResyncPeriod: 10 * time.Second, Trace: &informer.Trace{
+	inBubble(t, config{Gears: fastGears, ResyncPeriod: 10 * time.Second, Trace: &informer.Trace{
 		ResyncDue: func(string, int) { due = append(due, time.Since(begin())) },
 	}}, func(n *namespaces) {
 		started := time.Now()
@@ -251,7 +252,7 @@ func TestMutationDetectorFromTheEnvironment(t *testing.T) {
 	defer survivePanics()()
 	t.Setenv(informer.MutationDetectorEnv, "true")
 	var found []*informer.MutationError
-	inBubble(t, config{Trace: &informer.Trace{
+	inBubble(t, config{Gears: fastGears, Trace: &informer.Trace{
 		Mutated: func(_ string, err *informer.MutationError) { found = append(found, err) },
 	}}, func(n *namespaces) {
 		n.start()

@@ -24,7 +24,7 @@ type config = informer.Config[*api.Namespace]
 func byLabel(ns *api.Namespace) ([]string, error) { return []string{ns.Labels["team"]}, nil }
 
 func TestRunReturnsTypedErrors(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		n.start()
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
 		assert.ErrorIs(t, n.SetTransform(nil), informer.ErrStarted)
@@ -41,14 +41,14 @@ func TestRunReturnsTypedErrors(t *testing.T) {
 }
 
 func TestHandlerMustNotBeNil(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		_, err := n.AddEventHandler(nil)
 		assert.ErrorIs(t, err, informer.ErrNoHandler)
 	})
 }
 
 func TestRemovalOfForeignRegistrations(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		other := informer.NewSharedIndexInformer(n.source, config{})
 		foreign, err := other.AddEventHandler(&log{})
 		require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestRemovalOfForeignRegistrations(t *testing.T) {
 }
 
 func TestIndexersAreKeptUpToDate(t *testing.T) {
-	inBubble(t, config{Indexers: indexer.Indexers[*api.Namespace]{"team": byLabel}}, func(n *namespaces) {
+	inEachBubble(t, config{Indexers: indexer.Indexers[*api.Namespace]{"team": byLabel}}, func(n *namespaces) {
 		n.start()
 		n.add("a", "team", "red")
 		n.add("b", "team", "red")
@@ -77,7 +77,7 @@ func TestIndexersAreKeptUpToDate(t *testing.T) {
 }
 
 func TestWhatIsSetBeforeTheStartHolds(t *testing.T) {
-	inBubble(t, config{Name: "spaces"}, func(n *namespaces) {
+	inEachBubble(t, config{Name: "spaces"}, func(n *namespaces) {
 		assert.Equal(t, "spaces", n.Name())
 		refused := errors.New("refused")
 		var told []error
@@ -93,7 +93,7 @@ func TestWhatIsSetBeforeTheStartHolds(t *testing.T) {
 // TestRemovalInTheMiddleOfTheStore: a late handler is removed while it is told of a large store. It is told no more,
 // and the reading of the store ends, too.
 func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		for i := range 1000 {
 			n.source.Add(namespace(fmt.Sprint("n", i)))
 		}
@@ -128,7 +128,7 @@ func TestShutDownInsideTheCallback(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, config{}, func(n *namespaces) {
+			inEachBubble(t, config{}, func(n *namespaces) {
 				var r *informer.Registration
 				var result []error
 				r = n.register(onAdd(func(*api.Namespace) { result = append(result, shutDown(n, r)) }))
@@ -153,7 +153,7 @@ func TestShutDownGivesUpWithItsContext(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, config{}, func(n *namespaces) {
+			inEachBubble(t, config{}, func(n *namespaces) {
 				var told []string
 				r := n.register(onAdd(func(obj *api.Namespace) {
 					told = append(told, obj.Name)
@@ -174,7 +174,7 @@ func TestShutDownGivesUpWithItsContext(t *testing.T) {
 }
 
 func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		for _, r := range []*informer.Registration{n.register(&log{}), n.register(&log{})} {
 			require.NoError(t, n.ShutDownEventHandlerWithDrain(context.Background(), r))
 			require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
@@ -186,7 +186,7 @@ func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
 // TestDrainWhileEventsFlow: everything that was in the store before the call is delivered, whatever the loop was
 // doing.
 func TestDrainWhileEventsFlow(t *testing.T) {
-	for name, gears := range processors {
+	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, config{Gears: gears}, func(n *namespaces) {
 				n.start()
@@ -213,7 +213,7 @@ func TestDrainWhileEventsFlow(t *testing.T) {
 // TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
 // else.
 func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
-	for name, gears := range processors {
+	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, config{Gears: gears}, func(n *namespaces) {
 				left := n.register(onAdd(func(*api.Namespace) { runtime.Goexit() }))
@@ -234,6 +234,7 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 	defer survivePanics()()
 	var told []error
 	cfg := config{
+		Gears:             fastGears,
 		WatchErrorHandler: func(_ context.Context, err error) { told = append(told, err) },
 		Transform: func(ns *api.Namespace) (*api.Namespace, error) {
 			if ns.Name == "bad" {
@@ -275,6 +276,7 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 	defer survivePanics()()
 	var errs []*informer.ProcessError
 	cfg := config{
+		Gears: fastGears,
 		StoreTrace: &indexer.Trace{Added: func(key string) {
 			if key == "bad" {
 				panic("a fault in a hook")
@@ -301,7 +303,7 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
 	defer survivePanics()()
 	release := make(chan struct{})
-	inBubble(t, config{StoreTrace: &indexer.Trace{Added: func(key string) {
+	inBubble(t, config{Gears: fastGears, StoreTrace: &indexer.Trace{Added: func(key string) {
 		switch key {
 		case "first":
 			<-release // so that the others wait together
@@ -327,6 +329,7 @@ func TestErrorsAreToldBeforeRunReturns(t *testing.T) {
 	told := 0
 	release := make(chan struct{})
 	inBubble(t, config{
+		Gears:     fastGears,
 		Transform: func(*api.Namespace) (*api.Namespace, error) { return nil, refused },
 		WatchErrorHandler: func(context.Context, error) {
 			told++
@@ -384,7 +387,7 @@ func (s *panickingSource) Watch(ctx context.Context, opts api.ListOptions) (api.
 
 func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
 	var found []*informer.MutationError
-	cfg := config{MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
+	cfg := config{Gears: fastGears, MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
 		Enabled:    true,
 		OnMutation: func(err *informer.MutationError) { found = append(found, err) },
 	}}

@@ -56,7 +56,8 @@ type HandlerSnapshot struct {
 }
 
 // Snapshot returns what the informer is doing. It may be called at any time, from any goroutine, hooks and
-// callbacks included, and waits for nothing that takes long.
+// callbacks included, and waits for nothing that takes long. With the textbook queue it waits while an event is applied,
+// and [Trace].Distributed must not call it.
 func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	s.mu.Lock()
 	out := Snapshot{Name: s.config.Name, State: s.state}

@@ -172,7 +172,7 @@ func assertStuckFor(t *testing.T, told []informer.StuckHandler, peak int) {
 // A handler that is slow, and returns, is not stuck.
 func TestASlowHandlerIsNotStuck(t *testing.T) {
 	var told reports
-	inBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
 		n.register(onAdd(func(*api.Namespace) { time.Sleep(59 * time.Second) }))
 		n.start()
 		for i := range 100 {
@@ -192,7 +192,7 @@ func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told reports
-			inBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
+			inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
 				release := make(chan struct{})
 				r := n.register(onAdd(func(*api.Namespace) { <-release }))
 				n.start()
@@ -214,7 +214,7 @@ func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
 
 // Without the hook there is neither goroutine nor timer; with it, the informer ends them.
 func TestWhoTellsOfStuckHandlersEndsWithTheInformer(t *testing.T) {
-	inBubble(t, config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}}, func(n *namespaces) {
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) { panic("a fault in a hook") }}}, func(n *namespaces) {
 		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 		release := make(chan struct{})
 		h := n.register(onAdd(func(*api.Namespace) { <-release }))
@@ -232,7 +232,7 @@ func TestWhoTellsOfStuckHandlersEndsWithTheInformer(t *testing.T) {
 
 // A handler that panics at each event, whatever the delivery, costs nobody else an event.
 func TestAHandlerThatPanicsForEver(t *testing.T) {
-	for name, gears := range processors {
+	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
 			defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 			var mu sync.Mutex

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWaitForCacheSync(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		r := n.register(&log{})
 		assert.True(t, informer.WaitForCacheSync(context.Background()), "nothing to wait for")
 
@@ -28,7 +28,7 @@ func TestWaitForCacheSync(t *testing.T) {
 }
 
 func TestWaitingEndsWithTheSync(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		n.source.SetLatency(250 * time.Millisecond)
 		r := n.register(&log{})
 		begin := time.Now()

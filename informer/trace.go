@@ -32,7 +32,8 @@ type Trace struct {
 	// HandlerPanicked: a callback panicked. Reported before the process dies of it, or goes on.
 	HandlerPanicked func(h HandlerInfo, kind EventKind, key string, value any)
 
-	// Distributed: an event was handed to listeners of that number.
+	// Distributed: an event was handed to listeners of that number. The queue's process function calls it. The textbook
+	// queue holds its lock meanwhile, so with that queue the hook must not ask for a Snapshot.
 	Distributed func(kind EventKind, key string, listeners int)
 	// Handled: a callback returned after took.
 	Handled func(h HandlerInfo, kind EventKind, key string, took time.Duration)

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,7 +106,7 @@ func TestTraceTellsTheStory(t *testing.T) {
 func TestTraceTellsOfPanics(t *testing.T) {
 	defer survivePanics()()
 	var r recordingTrace
-	inBubble(t, config{Trace: &informer.Trace{HandlerPanicked: r.trace().HandlerPanicked}}, func(n *namespaces) {
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerPanicked: r.trace().HandlerPanicked}}, func(n *namespaces) {
 		n.register(onAdd(func(*api.Namespace) { panic("a fault") }))
 		n.start()
 		n.add("a")
@@ -116,7 +117,7 @@ func TestTraceTellsOfPanics(t *testing.T) {
 
 func TestLagIsVisible(t *testing.T) {
 	var r recordingTrace
-	inBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
 		release := make(chan struct{})
 		n.register(onAdd(func(*api.Namespace) { <-release }))
 		n.handler()
@@ -151,7 +152,7 @@ func TestLagIsVisible(t *testing.T) {
 
 func TestSnapshotFollowsTheLife(t *testing.T) {
 	cfg := config{ResyncPeriod: time.Minute}
-	inBubble(t, cfg, func(n *namespaces) {
+	inEachBubble(t, cfg, func(n *namespaces) {
 		n.source.Add(namespace("a"))
 		registered := time.Now()
 		n.register(&log{})
@@ -195,34 +196,48 @@ func TestSnapshotFollowsTheLife(t *testing.T) {
 	})
 }
 
-// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may look at their own informer.
+// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may look at their own informer, and any goroutine may look at any
+// time. The textbook queue makes a look wait for its process function, so Distributed, which that calls, has to leave it to
+// another goroutine there.
 func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
-	var n *namespaces
-	looks := 0
-	look := func() {
-		n.Snapshot()
-		looks++
+	for name, gears := range sets {
+		t.Run(name, func(t *testing.T) {
+			var n *namespaces
+			var looks atomic.Int32
+			look := func() {
+				n.Snapshot()
+				n.QueueSnapshot()
+				looks.Add(1)
+			}
+			distributed := look
+			if name == "textbook" {
+				distributed = func() {
+					go look()
+					time.Sleep(time.Millisecond) // the look has begun
+				}
+			}
+			cfg := config{Gears: gears, ResyncPeriod: time.Second, Trace: &informer.Trace{
+				HandlerAdded: func(informer.HandlerInfo, int) { look() },
+				Distributed:  func(informer.EventKind, string, int) { distributed() },
+				ResyncDue:    func(string, int) { look() },
+				Synced:       func(string) { look() },
+			}}
+			inBubble(t, cfg, func(world *namespaces) {
+				n = world
+				n.register(onAdd(func(*api.Namespace) { look() }))
+				n.start()
+				n.add("a")
+				time.Sleep(1500 * time.Millisecond)
+				synctest.Wait()
+				assert.EqualValues(t, 6, looks.Load())
+			})
+		})
 	}
-	cfg := config{ResyncPeriod: time.Second, Trace: &informer.Trace{
-		HandlerAdded: func(informer.HandlerInfo, int) { look() },
-		Distributed:  func(informer.EventKind, string, int) { look() },
-		ResyncDue:    func(string, int) { look() },
-		Synced:       func(string) { look() },
-	}}
-	inBubble(t, cfg, func(world *namespaces) {
-		n = world
-		n.register(onAdd(func(*api.Namespace) { look() }))
-		n.start()
-		n.add("a")
-		time.Sleep(1500 * time.Millisecond)
-		synctest.Wait()
-		assert.Equal(t, 6, looks)
-	})
 }
 
 // What waits in the DeltaFIFO can be looked at key by key, before, during and after a run.
 func TestQueueSnapshot(t *testing.T) {
-	inBubble(t, config{}, func(n *namespaces) {
+	inEachBubble(t, config{}, func(n *namespaces) {
 		assert.Empty(t, n.QueueSnapshot().Waiting)
 		assert.False(t, n.QueueSnapshot().Synced)
 		n.handler()

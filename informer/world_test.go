@@ -16,11 +16,11 @@ import (
 
 var fastGears = fast.Gears[*api.Namespace]()
 
-// processors are the forms of processor, each with the textbook form of everything else.
-var processors = map[string]informer.Gears[*api.Namespace]{
+// sets are the sets of gears: the textbook, which is the zero value, the fast one, and this with the processor that merges.
+var sets = map[string]informer.Gears[*api.Namespace]{
 	"textbook":   {},
-	"fast":       {NewProcessor: fast.NewProcessor[*api.Namespace]},
-	"coalescing": {NewProcessor: fast.NewCoalescingProcessor[*api.Namespace]},
+	"fast":       fastGears,
+	"coalescing": coalescing[*api.Namespace](),
 }
 
 // namespaces is an informer of namespaces in a synctest bubble, with the source behind it.
@@ -42,6 +42,14 @@ func inBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n *na
 		n.SharedIndexInformer = informer.NewSharedIndexInformer(n.source, cfg)
 		test(n)
 	})
+}
+
+// inEachBubble is inBubble with the textbook gears, and once more with the fast ones.
+func inEachBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n *namespaces)) {
+	for _, name := range []string{"textbook", "fast"} {
+		cfg.Gears = sets[name]
+		t.Run(name, func(t *testing.T) { inBubble(t, cfg, test) })
+	}
 }
 
 // start runs the informer and waits until it has nothing to do.

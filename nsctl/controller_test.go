@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -324,11 +325,11 @@ func TestControllerDefaults(t *testing.T) {
 		for i := range 12 {
 			c.AddNamespace(fmt.Sprint("ns-", i), true, "kubernetes")
 		}
-		blocked := true
-		var looks []time.Duration
-		began := time.Now()
+		var blocked atomic.Bool
+		blocked.Store(true)
+		var looks atomic.Int64
 		c.Refuse(func(r *http.Request) *api.Status {
-			if blocked && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
+			if blocked.Load() && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
 				time.Sleep(time.Minute) // longer than the drain timeout
 			}
 			return nil
@@ -336,20 +337,20 @@ func TestControllerDefaults(t *testing.T) {
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{Enqueued: func(ns *api.Namespace, _ time.Duration) {
 				if ns.Name == "held" {
-					looks = append(looks, time.Since(began))
+					looks.Add(1)
 				}
 			}}
 		})
 		time.Sleep(6 * time.Second)
 		assert.Len(t, r.Snapshot().Active, 10, "workers")
-		blocked = false
+		blocked.Store(false)
 		time.Sleep(2 * time.Minute)
 		c.AddNamespace("held", true, "kubernetes", "example.com/other")
 		time.Sleep(time.Minute)
-		seen := len(looks)
+		seen := looks.Load()
 		require.Positive(t, seen)
 		time.Sleep(11 * time.Minute)
-		assert.Len(t, looks, seen+2, "it is looked at again every 5 minutes without an event")
+		assert.Equal(t, seen+2, looks.Load(), "it is looked at again every 5 minutes without an event")
 		r.Stop()
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +24,25 @@ import (
 // standby is a controller whose informer runs and that does not work yet.
 type standby struct {
 	*nsctl.Controller
-	passes []string
+	begun names // the passes
+}
+
+// names is a list that several goroutines use.
+type names struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *names) add(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, name)
+}
+
+func (n *names) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.list)
 }
 
 func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) *standby {
@@ -37,7 +57,7 @@ func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) 
 			Namespaces: namespaces, Content: nsctl.NewContentClient(client), Discovery: nsctltest.NewDiscovery(client),
 		}),
 		Workers: 1,
-		Trace:   &nsctl.Trace{PassStarted: func(namespace string) { s.passes = append(s.passes, namespace) }},
+		Trace:   &nsctl.Trace{PassStarted: s.begun.add},
 	}
 	if adjust != nil {
 		adjust(&config)
@@ -63,9 +83,9 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
 			c.AddNamespace(name, false, "kubernetes")
 		}
-		var gone []string
+		var gone names
 		s := newStandby(t, c, func(config *nsctl.Config) {
-			config.Trace.Gone = func(namespace string, _ time.Duration) { gone = append(gone, namespace) }
+			config.Trace.Gone = func(namespace string, _ time.Duration) { gone.add(namespace) }
 		})
 		other := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Second)
@@ -77,11 +97,11 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		c.Terminate("seen-a-moment-ago")
 		time.Sleep(2 * time.Second)
-		assert.Empty(t, s.passes)
+		assert.Empty(t, s.begun.all())
 		assert.Empty(t, s.Snapshot().Queue.Queued, "what nobody takes is not queued")
 		assert.Empty(t, s.Snapshot().Queue.Delayed)
 		assert.Equal(t, 2, s.Deleting(), "of what another one has done nothing is left")
-		assert.Empty(t, gone, "that was not its work: what is counted by it would be counted twice")
+		assert.Empty(t, gone.all(), "that was not its work: what is counted by it would be counted twice")
 
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -90,7 +110,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 			s.Run(ctx)
 		}()
 		synctest.Wait()
-		assert.Equal(t, []string{"seen-long-ago"}, s.passes, "at once")
+		assert.Equal(t, []string{"seen-long-ago"}, s.begun.all(), "at once")
 		time.Sleep(3*time.Second - time.Millisecond)
 		assert.NotNil(t, c.Namespace("seen-a-moment-ago"))
 		time.Sleep(2 * time.Millisecond)
@@ -99,7 +119,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		assert.Nil(t, c.Namespace("new"))
 		synctest.Wait()
-		assert.Equal(t, []string{"seen-long-ago", "seen-a-moment-ago", "new"}, gone)
+		assert.Equal(t, []string{"seen-long-ago", "seen-a-moment-ago", "new"}, gone.all())
 		stop()
 		<-ended
 	})
@@ -117,7 +137,7 @@ func TestAControllerThatNeverWorksEnds(t *testing.T) {
 		began := time.Now()
 		s.RunWithin(ended, ended)
 		assert.Zero(t, time.Since(began))
-		assert.Empty(t, s.passes)
+		assert.Empty(t, s.begun.all())
 	})
 }
 
@@ -160,7 +180,7 @@ func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 			kill(assert.AnError)
 			<-ended
 			assert.Zero(t, time.Since(began))
-			assert.Len(t, s.passes, 1, "the others were not begun")
+			assert.Len(t, s.begun.all(), 1, "the others were not begun")
 			assert.ErrorIs(t, lastErr, assert.AnError)
 			for _, name := range []string{"a", "b", "c"} {
 				assert.NotNil(t, c.Namespace(name))

@@ -134,12 +134,13 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 // gearNames are the names of the sets of gears that informers have.
 var gearNames = []string{"fast", "textbook", "coalescing"}
 
-// gearsOf returns the set of gears of that name.
+// gearsOf returns the set of gears of that name. The textbook set has the fast reflector: the textbook one neither skips
+// events that are sent twice nor notices a dead connection, and a storm brings both.
 func gearsOf[T any](name string) informer.Gears[T] {
 	gears := fast.Gears[T]()
 	switch name {
 	case "textbook":
-		return informer.Gears[T]{}
+		return informer.Gears[T]{NewReflector: gears.NewReflector}
 	case "coalescing":
 		gears.NewProcessor = fast.NewCoalescingProcessor[T]
 	}
