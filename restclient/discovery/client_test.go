@@ -317,6 +317,36 @@ func TestServerVersion(t *testing.T) {
 	})
 }
 
+func TestOpenAPI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(formV2)
+		s.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
+		s.bodies["/openapi/v3"] = `{"paths":{"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=A%2BB"}}}`
+		s.bodies["/openapi/v3/apis/apps/v1"] = `{"openapi":"3.0.0"}`
+		c, server := connect(t, s, Config{})
+		document, err := c.OpenAPIV2(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, `{"swagger":"2.0"}`, string(document))
+
+		places, err := c.OpenAPIV3(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"apis/apps/v1": "/openapi/v3/apis/apps/v1?hash=A%2BB"}, places)
+		document, err = c.OpenAPIV3Document(t.Context(), places["apis/apps/v1"])
+		require.NoError(t, err)
+		assert.Equal(t, `{"openapi":"3.0.0"}`, string(document))
+		assert.Equal(t, "A+B", server.Requests()[2].Query.Get("hash"))
+
+		for _, elsewhere := range []string{"https://evil.example/x", "//evil.example/x", "%zz"} {
+			_, err = c.OpenAPIV3Document(t.Context(), elsewhere)
+			assert.Error(t, err)
+		}
+		assert.Len(t, server.Requests(), 3)
+		delete(s.bodies, "/openapi/v3")
+		_, err = c.OpenAPIV3(t.Context())
+		assert.True(t, api.IsNotFound(err))
+	})
+}
+
 // How often a request was repeated must not get into the condition of a namespace: it would change each time.
 func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
 	cause := errors.New("cause")
