@@ -1,5 +1,7 @@
 package deltafifo
 
+import "orrery/internal/hooks"
+
 // Interface is what an informer needs of the queue between its reflector and its store. Every form
 // has it: this package's [DeltaFIFO], fast.DeltaFIFO and inorder.RealFIFO.
 //
@@ -192,38 +194,21 @@ type Trace[T any] struct {
 
 // complete returns t with every hook set, to one that does nothing where t has none. t may be nil.
 func (t *Trace[T]) complete() *Trace[T] {
-	c := Trace[T]{
-		Queued:       func(string, Delta[T], int) {},
-		Deduplicated: func(string, Delta[T], Delta[T]) {},
-		Ignored:      func(string, Delta[T]) {},
-		Replaced:     func(string, int, int, int) {},
-		Resynced:     func(int, int, int) {},
-		Popped:       func(string, Deltas[T], bool, int) {},
-		Processed:    func(string, Deltas[T], error) {},
-		Requeued:     func(string, Deltas[T], int) {},
-		Synced:       func() {},
-		Closed:       func(int) {},
+	c := Trace[T]{}
+	if t != nil {
+		c = *t
 	}
-	if t == nil {
-		return &c
-	}
-	set(&c.Queued, t.Queued, t.Queued != nil)
-	set(&c.Deduplicated, t.Deduplicated, t.Deduplicated != nil)
-	set(&c.Ignored, t.Ignored, t.Ignored != nil)
-	set(&c.Replaced, t.Replaced, t.Replaced != nil)
-	set(&c.Resynced, t.Resynced, t.Resynced != nil)
-	set(&c.Popped, t.Popped, t.Popped != nil)
-	set(&c.Processed, t.Processed, t.Processed != nil)
-	set(&c.Requeued, t.Requeued, t.Requeued != nil)
-	set(&c.Synced, t.Synced, t.Synced != nil)
-	set(&c.Closed, t.Closed, t.Closed != nil)
+	hooks.Default(&c.Queued, func(string, Delta[T], int) {})
+	hooks.Default(&c.Deduplicated, func(string, Delta[T], Delta[T]) {})
+	hooks.Default(&c.Ignored, func(string, Delta[T]) {})
+	hooks.Default(&c.Replaced, func(string, int, int, int) {})
+	hooks.Default(&c.Resynced, func(int, int, int) {})
+	hooks.Default(&c.Popped, func(string, Deltas[T], bool, int) {})
+	hooks.Default(&c.Processed, func(string, Deltas[T], error) {})
+	hooks.Default(&c.Requeued, func(string, Deltas[T], int) {})
+	hooks.Default(&c.Synced, func() {})
+	hooks.Default(&c.Closed, func(int) {})
 	return &c
-}
-
-func set[F any](hook *F, to F, is bool) {
-	if is {
-		*hook = to
-	}
 }
 
 // Snapshot is the state of a queue at one moment. It shares no memory with the queue.

@@ -31,7 +31,8 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return e.Err }
 
-// PanicError reports that an index function panicked.
+// PanicError reports that an index function panicked. It is what wait.Panic is elsewhere; this
+// package knows nothing of package wait, which is on the same floor.
 type PanicError struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine, the panicking call included

@@ -77,7 +77,7 @@ func (c *controller[T]) reflect(ctx context.Context) {
 // it came from, so starting over cannot run hot.
 func (c *controller[T]) processLoop(ctx context.Context) {
 	defer wait.HandleCrashWithContext(ctx, func(_ context.Context, p *wait.Panic) {
-		c.failed(&ProcessError{Err: &PanicError{Value: p.Value}})
+		c.failed(&ProcessError{Err: p})
 	})
 	c.idle() // a panic may have left something waiting
 	for ctx.Err() == nil {

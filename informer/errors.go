@@ -34,7 +34,7 @@ var (
 // drops it.
 type ProcessError struct {
 	Key string // of the object; empty if the failure is that it has none
-	Err error  // what went wrong: a *deltafifo.TransformError, a *indexer.IndexError, a *PanicError ...
+	Err error  // what went wrong: a *deltafifo.TransformError, a *indexer.IndexError, a *wait.Panic ...
 }
 
 func (e *ProcessError) Error() string {
@@ -43,17 +43,6 @@ func (e *ProcessError) Error() string {
 
 // Unwrap returns Err.
 func (e *ProcessError) Unwrap() error { return e.Err }
-
-// PanicError is a panic that was survived because wait.ReallyCrash is off. Its stack went to wait.PanicHandlers.
-type PanicError struct{ Value any }
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns the value if it is an error, so that errors.As finds what was thrown.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
 
 // failures collects the events that could not be applied. It counts them at once and reports them on a goroutine of its own.
 // Reporting runs code of the user, and the place where an event fails is deep inside the locks of queue and

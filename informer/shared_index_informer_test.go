@@ -17,6 +17,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 type config = informer.Config[*api.Namespace]
@@ -254,7 +255,7 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 		require.ErrorAs(t, told[0], &process)
 		assert.Equal(t, "bad", process.Key)
 		require.ErrorAs(t, told[0], new(*deltafifo.TransformError))
-		var thrown *informer.PanicError
+		var thrown *wait.Panic
 		require.ErrorAs(t, told[0], &thrown)
 		assert.Equal(t, "a fault in a transform", thrown.Value)
 		assert.Contains(t, told[0].Error(), "a fault in a transform")
@@ -263,12 +264,6 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 		assert.EqualValues(t, 1, s.ProcessErrors)
 		assert.Same(t, process, s.LastProcessError)
 	})
-}
-
-func TestPanicErrorUnwrapsToWhatWasThrown(t *testing.T) {
-	cause := errors.New("cause")
-	assert.ErrorIs(t, &informer.ProcessError{Err: &informer.PanicError{Value: cause}}, cause)
-	assert.NotErrorIs(t, &informer.PanicError{Value: "text"}, cause)
 }
 
 // TestPanicInTheLoopIsSurvived: a hook of the store panics in the middle of an event. The next event is processed.
@@ -295,7 +290,7 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 		n.add("better")
 		assert.Equal(t, &log{"add good", "add better"}, h)
 		require.Len(t, errs, 1)
-		require.ErrorAs(t, errs[0], new(*informer.PanicError))
+		require.ErrorAs(t, errs[0], new(*wait.Panic))
 	})
 }
 

@@ -47,9 +47,7 @@ func guardedTransform[T Object](transform TransformFunc[T], failed func(*Process
 				failed(&ProcessError{Key: key, Err: &deltafifo.TransformError{Key: key, Err: err}})
 			}
 		}()
-		defer wait.HandleCrash(func(_ context.Context, p *wait.Panic) {
-			err = &PanicError{Value: p.Value}
-		})
+		defer wait.HandleCrash(func(_ context.Context, p *wait.Panic) { err = p })
 		return transform(obj)
 	}
 }

@@ -43,7 +43,7 @@
 //
 // A pass ends with nil, with [*ResourcesRemainingError] when content needs time, or with another error when it failed:
 // [*ContentError] holds one error for each thing that went wrong, [*ResourceError] names the type. Every failed pass is repeated, and
-// the namespace's conditions say why. A pass that panics fails with a [*PanicError], one that takes longer than Config.PassTimeout
+// the namespace's conditions say why. A pass that panics fails with a [*wait.Panic], one that takes longer than Config.PassTimeout
 // with [ErrPassTimeout]: it occupies one worker, and only for that time.
 //
 // # Testing

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
@@ -141,37 +140,4 @@ func discoveryMessage(err error) string {
 		return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(groups.Groups), groups)
 	}
 	return err.Error()
-}
-
-// PanicError is the error of a pass that panicked: a fault in this program or in a hook. The panic stays inside the
-// pass whatever wait.ReallyCrash says, so that one namespace cannot keep all others from being deleted.
-type PanicError struct {
-	Value any    // what panic was called with
-	Stack []byte // of the goroutine that panicked; at most 64 KiB
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("the pass panicked: %v", e.Value) }
-
-// Unwrap returns the cause if the program panicked with an error, as the Go runtime does.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
-
-// maxStack bounds what a runaway recursion can put into a log.
-const maxStack = 64 << 10
-
-// CatchPanic is deferred: it turns a panic into an error. A panic that was caught before, on another goroutine,
-// keeps its stack.
-func CatchPanic(err **PanicError) {
-	value := recover()
-	if value == nil {
-		return
-	}
-	if caught, ok := value.(*PanicError); ok {
-		*err = caught
-		return
-	}
-	stack := make([]byte, maxStack)
-	*err = &PanicError{Value: value, Stack: stack[:runtime.Stack(stack, false)]}
 }

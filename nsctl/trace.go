@@ -6,6 +6,7 @@ import (
 
 	"orrery/internal/hooks"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Trace is a set of hooks that are called as the controller works, in the manner of httptrace.ClientTrace. The
@@ -43,8 +44,8 @@ type Trace struct {
 	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is how many namespaces
 	// wait for a worker. Called on a goroutine of its own; a panic goes to wait.HandleCrash.
 	PassStuck func(namespace string, running time.Duration, waiting int)
-	// PassPanicked: a pass panicked. It counts as failed, see [PanicError], and is repeated.
-	PassPanicked func(namespace string, err *PanicError)
+	// PassPanicked: a pass panicked. It counts as failed, a fault in this program or in a hook, and is repeated.
+	PassPanicked func(namespace string, err *wait.Panic)
 	// PassDone: the pass is over. err is nil, *ResourcesRemainingError, or why the pass failed; failures counts
 	// the failed passes since the last one that succeeded.
 	PassDone func(namespace string, took time.Duration, failures int, err error)
@@ -66,7 +67,7 @@ var ignore = &Trace{
 	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
 	ConditionsFailed:  func(string, error) {},
 	Finalized:         func(string, error) {},
-	PassPanicked:      func(string, *PanicError) {},
+	PassPanicked:      func(string, *wait.Panic) {},
 	PassDone:          func(string, time.Duration, int, error) {},
 	Gone:              func(string, time.Duration) {},
 }

@@ -37,7 +37,7 @@ func (c *Controller) sync(ctx context.Context, name string) {
 
 	err := c.guardedPass(ctx, name)
 	c.requeue(name, err)
-	if panicked, ok := errors.AsType[*PanicError](err); ok {
+	if panicked, ok := errors.AsType[*wait.Panic](err); ok {
 		c.trace.PassPanicked(name, panicked)
 	}
 	c.trace.PassDone(name, time.Since(started), c.queue.NumRequeues(name), err)
@@ -82,26 +82,23 @@ func (c *Controller) tooEarly(name string) bool {
 	return left > 0
 }
 
-// guardedPass is syncNamespace with a time limit, in which a panic is a failure. A goroutine reports passes that take long.
+// guardedPass is syncNamespace with a time limit, in which a panic is a failure whatever wait.ReallyCrash says: one
+// namespace cannot keep all others from being deleted. A goroutine reports passes that take long.
 func (c *Controller) guardedPass(ctx context.Context, name string) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = wait.NewPanic(value)
+		}
+	}()
 	if c.passTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.passTimeout, ErrPassTimeout)
 		defer cancel()
 	}
 	defer c.watchPass(name)()
-	if panicked := c.caughtPass(ctx, name, &err); panicked != nil {
-		err = panicked
-	}
-	return err
-}
-
-func (c *Controller) caughtPass(ctx context.Context, name string, err *error) (panicked *PanicError) {
-	defer CatchPanic(&panicked)
 	ctx = c.trace.PassContext(ctx, name)
 	c.trace.PassStarted(name)
-	*err = c.syncNamespace(ctx, name)
-	return nil
+	return c.syncNamespace(ctx, name)
 }
 
 // syncNamespace passes the namespace on if the store still has it.

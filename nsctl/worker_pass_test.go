@@ -32,7 +32,7 @@ type passLog struct {
 	began    map[string][]time.Time
 	failures map[string]int
 	stuck    []string
-	panics   []*nsctl.PanicError
+	panics   []*wait.Panic
 }
 
 func (l *passLog) trace() *nsctl.Trace {
@@ -42,7 +42,7 @@ func (l *passLog) trace() *nsctl.Trace {
 		PassStuck: func(name string, running time.Duration, waiting int) {
 			l.note(func() { l.stuck = append(l.stuck, fmt.Sprint(name, " ", running, " ", waiting)) })
 		},
-		PassPanicked: func(_ string, err *nsctl.PanicError) { l.note(func() { l.panics = append(l.panics, err) }) },
+		PassPanicked: func(_ string, err *wait.Panic) { l.note(func() { l.panics = append(l.panics, err) }) },
 		PassDone: func(name string, _ time.Duration, failures int, err error) {
 			l.note(func() { l.ends[name] = append(l.ends[name], err); l.failures[name] = failures })
 		},
@@ -177,7 +177,7 @@ func TestAPassThatPanics(t *testing.T) {
 						assert.Less(t, passes, 45, "but tried once a minute")
 						assert.Len(t, log.panics, passes)
 						assert.ErrorIs(t, log.ends["unlucky"][0], fault)
-						assert.EqualError(t, log.panics[0], "the pass panicked: a fault in the program")
+						assert.EqualError(t, log.panics[0], "panic: a fault in the program")
 						assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
 					})
 					f.healed.Store(true)
@@ -284,7 +284,7 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 		spoil func(*nsctl.Trace)
 	}{
 		"PassStuck":    {block: 5 * time.Minute, spoil: func(t *nsctl.Trace) { t.PassStuck = func(string, time.Duration, int) { panicHere("stuck") } }},
-		"PassPanicked": {spoil: func(t *nsctl.Trace) { t.PassPanicked = func(string, *nsctl.PanicError) { panicHere("panicked") } }},
+		"PassPanicked": {spoil: func(t *nsctl.Trace) { t.PassPanicked = func(string, *wait.Panic) { panicHere("panicked") } }},
 		"PassDone":     {spoil: func(t *nsctl.Trace) { t.PassDone = func(string, time.Duration, int, error) { panicHere("done") } }},
 	}
 	for name, test := range tests {

@@ -31,13 +31,9 @@ func implementation() queuetest.Implementation {
 			Exponential: func(base, max time.Duration) limiter {
 				return queue.NewItemExponentialFailureRateLimiter[string](base, max)
 			},
-			FastSlow: func(fast, slow time.Duration, n int) limiter {
-				return queue.NewItemFastSlowRateLimiter[string](fast, slow, n)
-			},
-			Bucket:      func(qps float64, burst int) limiter { return queue.NewBucketRateLimiter[string](qps, burst) },
-			MaxOf:       func(all ...limiter) limiter { return queue.NewMaxOfRateLimiter(all...) },
-			WithMaxWait: func(l limiter, longest time.Duration) limiter { return queue.NewWithMaxWaitRateLimiter(l, longest) },
-			Controller:  func() limiter { return queue.DefaultControllerRateLimiter[string]() },
+			Bucket:     func(qps float64, burst int) limiter { return queue.NewBucketRateLimiter[string](qps, burst) },
+			MaxOf:      func(all ...limiter) limiter { return queue.NewMaxOfRateLimiter(all...) },
+			Controller: func() limiter { return queue.DefaultControllerRateLimiter[string]() },
 		},
 	}
 }

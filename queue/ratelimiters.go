@@ -25,18 +25,12 @@ type RateLimiter[K comparable] interface {
 //
 // The second rule is a single bucket: if a thousand keys fail once each, the
 // last of them comes back after 90 s. A controller whose keys fail
-// independently is better off with DefaultItemBasedRateLimiter.
+// independently is better off with the first rule alone.
 func DefaultControllerRateLimiter[K comparable]() *MaxOfRateLimiter[K] {
 	return NewMaxOfRateLimiter[K](
 		NewItemExponentialFailureRateLimiter[K](5*time.Millisecond, 1000*time.Second),
 		NewBucketRateLimiter[K](10, 100),
 	)
-}
-
-// DefaultItemBasedRateLimiter lets each key back off on its own: 1 ms after the
-// first failure, twice as long after each further one, up to 1000 s.
-func DefaultItemBasedRateLimiter[K comparable]() *ItemExponentialFailureRateLimiter[K] {
-	return NewItemExponentialFailureRateLimiter[K](time.Millisecond, 1000*time.Second)
 }
 
 // failures counts failures by key.
@@ -88,28 +82,6 @@ func (l *ItemExponentialFailureRateLimiter[K]) When(key K) time.Duration {
 		return l.longest
 	}
 	return l.base << n
-}
-
-// ItemFastSlowRateLimiter lets a key wait a short time after each of its first
-// failures and a long one after all others.
-type ItemFastSlowRateLimiter[K comparable] struct {
-	failures[K]
-	fast, slow time.Duration
-	maxFast    int
-}
-
-// NewItemFastSlowRateLimiter returns a limiter that lets a key wait fast after each
-// of its first maxFastAttempts failures and slow after the others.
-func NewItemFastSlowRateLimiter[K comparable](fast, slow time.Duration, maxFastAttempts int) *ItemFastSlowRateLimiter[K] {
-	return &ItemFastSlowRateLimiter[K]{failures[K]{counts: map[K]int{}}, fast, slow, maxFastAttempts}
-}
-
-// When counts one more failure of key and returns how long key has to wait.
-func (l *ItemFastSlowRateLimiter[K]) When(key K) time.Duration {
-	if l.add(key) < l.maxFast {
-		return l.fast
-	}
-	return l.slow
 }
 
 // BucketRateLimiter is a token bucket that all keys share: it holds burst tokens
@@ -167,21 +139,4 @@ func (l *MaxOfRateLimiter[K]) NumRequeues(key K) (most int) {
 		most = max(most, limiter.NumRequeues(key))
 	}
 	return most
-}
-
-// WithMaxWaitRateLimiter asks another limiter but never waits longer than a
-// maximum.
-type WithMaxWaitRateLimiter[K comparable] struct {
-	RateLimiter[K]
-	longest time.Duration
-}
-
-// NewWithMaxWaitRateLimiter limits the waits of limiter to longest.
-func NewWithMaxWaitRateLimiter[K comparable](limiter RateLimiter[K], longest time.Duration) *WithMaxWaitRateLimiter[K] {
-	return &WithMaxWaitRateLimiter[K]{limiter, longest}
-}
-
-// When counts one more failure of key and returns how long key has to wait.
-func (l *WithMaxWaitRateLimiter[K]) When(key K) time.Duration {
-	return min(l.RateLimiter.When(key), l.longest)
 }

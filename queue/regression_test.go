@@ -95,7 +95,7 @@ func TestIssue141079DoneWithoutGet(t *testing.T) {
 func TestIssue112325AddOfADelayedKey(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
-			q := newForm(queue.DefaultItemBasedRateLimiter[string](), queue.Config[string]{})
+			q := newForm(queue.NewItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second), queue.Config[string]{})
 			defer q.ShutDown()
 			q.AddAfter("delayed", 50*time.Millisecond)
 			q.AddRateLimited("failed")
@@ -120,7 +120,7 @@ func TestIssue75577GlobalBucket(t *testing.T) {
 			return longest
 		}
 		assert.Equal(t, 90*time.Second, longest(queue.DefaultControllerRateLimiter[string]()))
-		assert.Equal(t, time.Millisecond, longest(queue.DefaultItemBasedRateLimiter[string]()))
+		assert.Equal(t, time.Millisecond, longest(queue.NewItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second)))
 	})
 }
 

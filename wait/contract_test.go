@@ -17,9 +17,6 @@ func TestContract(t *testing.T) {
 		Loops:   loops(),
 		Jitter:  wait.Jitter,
 		Polls:   append(polls(), legacyPolls()...),
-		DelayUntil: func(ctx context.Context, delay func() time.Duration, immediate, sliding bool, condition waittest.Condition) error {
-			return wait.DelayFunc(delay).Until(ctx, immediate, sliding, condition)
-		},
 		NewBackoff: func(b waittest.Backoff) (func() time.Duration, func() int) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }

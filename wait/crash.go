@@ -43,8 +43,12 @@ type Panic struct {
 
 // NewPanic returns the panic with this value, which recover has returned. It must
 // be called from the deferred function that recovered, which still runs on top of
-// the frames that panicked: the stack contains them.
+// the frames that panicked: the stack contains them. A value that is a *Panic comes
+// from another goroutine, and is returned with the stack of that one.
 func NewPanic(value any) *Panic {
+	if carried, ok := value.(*Panic); ok {
+		return carried
+	}
 	stack := make([]byte, maxStack)
 	return &Panic{Value: value, Stack: stack[:runtime.Stack(stack, false)]}
 }

@@ -152,3 +152,9 @@ func TestPanicIsAnError(t *testing.T) {
 	require.ErrorAs(t, caught("boom"), &p)
 	assert.Contains(t, string(p.Stack), "wait.TestPanicIsAnError")
 }
+
+// TestPanicFromAnotherGoroutineKeepsItsStack: whoever panics again with a *Panic carries it on.
+func TestPanicFromAnotherGoroutineKeepsItsStack(t *testing.T) {
+	carried := &Panic{Value: "boom", Stack: []byte("where it was")}
+	assert.Same(t, carried, NewPanic(carried))
+}

@@ -86,26 +86,3 @@ func TestScaleSaturatesBothWays(t *testing.T) {
 	assert.Equal(t, shortest, scale(longest, -2))
 	assert.Equal(t, -2*time.Second, scale(-time.Second, 2))
 }
-
-// A sequence shared by goroutines: each delay goes to one of them.
-func TestConcurrentDelaysAreSharedOut(t *testing.T) {
-	const goroutines, each = 4, 100
-	var sequence int
-	next := DelayFunc(func() time.Duration { sequence++; return time.Duration(sequence) }).Concurrent()
-	results := make(chan time.Duration, goroutines*each)
-	var group Group
-	for range goroutines {
-		group.Start(func() {
-			for range each {
-				results <- next()
-			}
-		})
-	}
-	group.Wait()
-	close(results)
-	seen := map[time.Duration]bool{}
-	for d := range results {
-		seen[d] = true
-	}
-	assert.Len(t, seen, goroutines*each)
-}

@@ -147,7 +147,7 @@ func (l *lastResort) disarm() {
 
 // survivePanics keeps a fault to where it happens: a handler of events or a loop that panics is told of, with its stack, and
 // goes on with what comes next. Otherwise one unexpected object would end the work for all others, again after
-// each restart. A pass over a namespace that panics has failed, see nsctl.PanicError; that needs no switch.
+// each restart. A pass over a namespace that panics has failed, with a wait.Panic; that needs no switch.
 func survivePanics(logger *logs.Logger) (restore func()) {
 	crash := wait.ReallyCrash.Swap(false)
 	former := wait.PanicHandlers.Replace(func(_ context.Context, p *wait.Panic) {

@@ -19,8 +19,9 @@
 // queue of their own, look again at the keys that consumers took meanwhile, and append the result. The
 // lock is held for the keys that waited or were taken, not for 100,000 objects.
 //
-// PopBatch hands out many keys and takes the lock once for each. The keys of a queue are in a hash
-// table made for it; see table.go.
+// PopBatch hands out many keys and takes the lock once for each. The keys of a queue are in an
+// [orrery/internal/table.Table], because one search both finds a key and makes room for it. With a Go
+// map an event of an informer took a sixth longer.
 //
 // # Guarantees
 //

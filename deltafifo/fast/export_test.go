@@ -78,23 +78,5 @@ func (q *queue[T]) check() error {
 	if q.len() == 0 && q.head != len(q.order) {
 		return errors.New("an empty queue still has places")
 	}
-	return q.byKey.check()
-}
-
-// check returns an error if an invariant does not hold.
-func (t *table[T]) check() error {
-	count := 0
-	for _, s := range t.slots {
-		if s.record == nil {
-			continue
-		}
-		count++
-		if t.get(s.record.key) != s.record {
-			return fmt.Errorf("the record of %q is not found by its key", s.record.key)
-		}
-	}
-	if count != t.count || count > len(t.slots)/4*3 {
-		return fmt.Errorf("the table has %d records in %d slots, the count says %d", count, len(t.slots), t.count)
-	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"orrery/deltafifo"
+	"orrery/internal/table"
 )
 
 // record is one key's place in the queue together with the deltas that wait there.
@@ -71,23 +72,40 @@ const keepCapacity = 1024
 // Invariant: the records in order[head:] that hold deltas are exactly those in byKey, each once.
 // A record without deltas was removed from the middle; its place is skipped.
 type queue[T any] struct {
-	byKey table[T]
+	byKey table.Table[string, *record[T]]
 	order []*record[T]
 	head  int
 }
 
 func newQueue[T any](capacity int) *queue[T] {
 	return &queue[T]{
-		byKey: newTable[T](capacity),
+		byKey: table.New[string, *record[T]](capacity),
 		order: make([]*record[T], 0, capacity),
 	}
 }
 
 // len returns the number of keys.
-func (q *queue[T]) len() int { return q.byKey.count }
+func (q *queue[T]) len() int { return q.byKey.Len() }
 
 // get returns the record of the key, or nil.
-func (q *queue[T]) get(key string) *record[T] { return q.byKey.get(key) }
+func (q *queue[T]) get(key string) *record[T] {
+	if _, e := q.byKey.Find(key, q.byKey.Hash(key)); e != nil {
+		return e.Value
+	}
+	return nil
+}
+
+// place returns where byKey has the record of the key; there is nil if it has none.
+func (q *queue[T]) place(key string) **record[T] {
+	_, e := q.byKey.Obtain(key, q.byKey.Hash(key))
+	return &e.Value
+}
+
+// forget removes the key, which must be there, from byKey.
+func (q *queue[T]) forget(key string) {
+	ref, _ := q.byKey.Find(key, q.byKey.Hash(key))
+	q.byKey.Remove(ref)
+}
 
 // all yields the records in order. The queue must not change meanwhile, except by remove.
 func (q *queue[T]) all() iter.Seq[*record[T]] {
@@ -102,9 +120,11 @@ func (q *queue[T]) all() iter.Seq[*record[T]] {
 
 // push appends the record, unless its key has one already, which push returns.
 func (q *queue[T]) push(r *record[T]) (present *record[T]) {
-	if present := q.byKey.put(r); present != nil {
-		return present
+	place := q.place(r.key)
+	if *place != nil {
+		return *place
 	}
+	*place = r
 	// If more than half of a full slice is consumed, moving the rest down is cheaper than growing
 	// and keeps the slice in proportion to what waits.
 	if len(q.order) == cap(q.order) && q.head > len(q.order)/2 {
@@ -125,7 +145,7 @@ func (q *queue[T]) pop() *record[T] {
 		if len(r.deltas) == 0 {
 			continue
 		}
-		q.byKey.remove(r)
+		q.forget(r.key)
 		q.compact()
 		return r
 	}
@@ -133,12 +153,12 @@ func (q *queue[T]) pop() *record[T] {
 
 // remove removes the key, if it is there, from wherever it is.
 func (q *queue[T]) remove(key string) {
-	r := q.byKey.get(key)
+	r := q.get(key)
 	if r == nil {
 		return
 	}
 	r.clear()
-	q.byKey.remove(r)
+	q.forget(key)
 	q.compact()
 }
 
@@ -166,16 +186,20 @@ func (q *queue[T]) absorb(other *queue[T], join func(mine, theirs *record[T])) {
 	}
 	if other.len() > q.len() {
 		for mine := range q.all() {
-			if theirs := other.byKey.put(mine); theirs != nil {
-				other.byKey.replace(theirs, mine)
-				meet(mine, theirs)
+			place := other.place(mine.key)
+			if *place != nil {
+				meet(mine, *place)
 			}
+			*place = mine
 		}
 		q.byKey = other.byKey
 	} else {
 		for theirs := range other.all() {
-			if mine := q.byKey.put(theirs); mine != nil {
-				meet(mine, theirs)
+			place := q.place(theirs.key)
+			if *place != nil {
+				meet(*place, theirs)
+			} else {
+				*place = theirs
 			}
 		}
 	}

@@ -15,6 +15,8 @@
 //     search reads one cache line of it; most of the time of a write is waiting for memory. With a
 //     Go map under the lock in its place an update of one object of 100,000 takes 1.3 times as long,
 //     and point reads and writes wait for each other.
+//     [orrery/internal/table.Table] needs that lock as well: its removal moves slots back, and a
+//     reader without the lock would miss them.
 //
 // ByIndex copies a bucket of pointers that lie side by side, where client-go looks each key of a
 // set up in its map: a tenth of the time.

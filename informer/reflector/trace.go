@@ -1,7 +1,6 @@
 package reflector
 
 import (
-	"reflect"
 	"time"
 
 	"orrery/internal/hooks"
@@ -81,27 +80,20 @@ func (t *Trace) complete() *Trace {
 	if t != nil {
 		c = *t
 	}
-	set(&c.StateChanged, func(Phase, Phase, string) {})
-	set(&c.PageListed, func(PageInfo) {})
-	set(&c.Listed, func(ListInfo) {})
-	set(&c.StreamingListAbandoned, func(error) {})
-	set(&c.WatchStarted, func(api.ListOptions) {})
-	set(&c.Event, func(api.WatchEventType, string) {})
-	set(&c.Bookmark, func(string, bool) {})
-	set(&c.WatchEnded, func(WatchInfo) {})
-	set(&c.BackOff, func(time.Duration, error) {})
-	set(&c.Expired, func(string, error) {})
-	set(&c.IdleTimeout, func(time.Duration) {})
-	set(&c.Resync, func(error) {})
-	set(&c.StoreFailed, func(*StoreError) {})
+	hooks.Default(&c.StateChanged, func(Phase, Phase, string) {})
+	hooks.Default(&c.PageListed, func(PageInfo) {})
+	hooks.Default(&c.Listed, func(ListInfo) {})
+	hooks.Default(&c.StreamingListAbandoned, func(error) {})
+	hooks.Default(&c.WatchStarted, func(api.ListOptions) {})
+	hooks.Default(&c.Event, func(api.WatchEventType, string) {})
+	hooks.Default(&c.Bookmark, func(string, bool) {})
+	hooks.Default(&c.WatchEnded, func(WatchInfo) {})
+	hooks.Default(&c.BackOff, func(time.Duration, error) {})
+	hooks.Default(&c.Expired, func(string, error) {})
+	hooks.Default(&c.IdleTimeout, func(time.Duration) {})
+	hooks.Default(&c.Resync, func(error) {})
+	hooks.Default(&c.StoreFailed, func(*StoreError) {})
 	return &c
-}
-
-// set makes nothing the value of a hook that is nil.
-func set[F any](hook *F, nothing F) {
-	if reflect.ValueOf(*hook).IsNil() {
-		*hook = nothing
-	}
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments. Arguments may be nil;

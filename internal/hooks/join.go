@@ -1,5 +1,7 @@
 package hooks
 
+import "reflect"
+
 // Traces returns what and makes of all traces, in the order of the arguments. Arguments may be nil; the result is nil if all
 // are, and the argument itself if there is but one.
 func Traces[T any](and func(t, u *T) *T, traces ...*T) *T {
@@ -62,4 +64,11 @@ func Either[F any](f, g F, second bool) F {
 		return g
 	}
 	return f
+}
+
+// Default makes nothing the value of a hook that is nil, for a gear that calls hooks without asking whether there is one.
+func Default[F any](hook *F, nothing F) {
+	if reflect.ValueOf(*hook).IsNil() {
+		*hook = nothing
+	}
 }

@@ -56,9 +56,13 @@ const (
 	taken = 1 << 31
 )
 
-// New returns a new table.
-func New[K comparable, V any]() Table[K, V] {
-	return Table[K, V]{seed: maphash.MakeSeed(), slots: make([]slot, minSlots)}
+// New returns a table that takes n entries before it grows.
+func New[K comparable, V any](n int) Table[K, V] {
+	slots := minSlots
+	for slots/4*3 < n {
+		slots *= 2
+	}
+	return Table[K, V]{seed: maphash.MakeSeed(), slots: make([]slot, slots)}
 }
 
 // Hash returns the hash of key. It may be called without the lock that guards the table.

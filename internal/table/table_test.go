@@ -43,7 +43,7 @@ func (t *Table[K, V]) check() error {
 // long probes, which is where such tables go wrong.
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := New[int, int]()
+		table := New[int, int](0)
 		model := map[int]*Entry[int, int]{}
 		hashes := rapid.SampledFrom([]uint32{1, 3, 64, 1 << 30}).Draw(t, "hashes")
 		hash := func(key int) uint32 { return uint32(key)%hashes | taken }
@@ -114,7 +114,7 @@ func TestTableIsAMap(t *testing.T) {
 }
 
 func TestTableShrinksAfterAStorm(t *testing.T) {
-	table := New[int, int]()
+	table := New[int, int](0)
 	for range 2 {
 		for k := range keepSlots {
 			_, r := table.Obtain(k, table.Hash(k))
@@ -133,6 +133,18 @@ func TestTableShrinksAfterAStorm(t *testing.T) {
 	}
 	_, r := table.Obtain(1, table.Hash(1))
 	assert.Equal(t, 1, r.Key)
+}
+
+func TestTableHasTheRoomThatWasAskedFor(t *testing.T) {
+	for _, n := range []int{0, 48, 49, 1000, 100_000} {
+		table := New[int, int](n)
+		slots := len(table.slots)
+		for k := range n {
+			table.Obtain(k, table.Hash(k))
+		}
+		assert.NoError(t, table.check())
+		assert.Len(t, table.slots, slots, "room for %d was asked for", n)
+	}
 }
 
 func TestRingIsASlice(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // freshTypes makes sure that a pass knows every type of which the namespace may hold objects.
@@ -53,13 +54,11 @@ func (d *deleter) prefetch(ctx context.Context, seen nsctl.ObservedDeletion) *pr
 	f := &prefetch{cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
-		var panicked *nsctl.PanicError
 		defer func() {
-			if panicked != nil {
-				f.err = panicked
+			if value := recover(); value != nil {
+				f.err = wait.NewPanic(value)
 			}
 		}()
-		defer nsctl.CatchPanic(&panicked)
 		f.lists, f.err = d.types.of(ctx, seen.DeletedAt, seen.Settled)
 	}()
 	return f

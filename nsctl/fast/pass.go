@@ -8,6 +8,7 @@ import (
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // pass is one look at one namespace in deletion, with what it has found so far.
@@ -148,16 +149,20 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 }
 
 // parallelize calls do for 0 to n-1, at most limit at a time, and returns when all calls have. If one of them panicked,
-// it panics then, with the *nsctl.PanicError: on a goroutine of its own a panic would end the process.
+// it panics then, with the *wait.Panic: on a goroutine of its own a panic would end the process.
 func parallelize(n, limit int, do func(i int)) {
 	slots := make(chan struct{}, limit)
-	panics := make([]*nsctl.PanicError, n)
+	panics := make([]*wait.Panic, n)
 	var running sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			defer nsctl.CatchPanic(&panics[i])
+			defer func() {
+				if value := recover(); value != nil {
+					panics[i] = wait.NewPanic(value)
+				}
+			}()
 			do(i)
 		})
 	}

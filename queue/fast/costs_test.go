@@ -93,17 +93,6 @@ func TestAllocations(t *testing.T) {
 	assert.Positive(t, calls)
 }
 
-// single is an Order for one key at a time.
-type single struct {
-	key string
-	n   int
-}
-
-func (s *single) Push(key string) { s.key, s.n = key, s.n+1 }
-func (s *single) Pop() string     { s.n--; return s.key }
-func (s *single) Len() int        { return s.n }
-func (s *single) Touch(string)    {}
-
 func TestSnapshotWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fast.New(queue.Config[string]{})

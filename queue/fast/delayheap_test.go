@@ -18,7 +18,7 @@ import (
 // and ticket.
 func TestDelayHeapIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		records := table.New[int, state]()
+		records := table.New[int, state](0)
 		h := delayHeap[int]{records: &records}
 		var model []*record[int]
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
@@ -86,7 +86,7 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 }
 
 func TestDelayHeapShrinksAfterAStorm(t *testing.T) {
-	records := table.New[int, state]()
+	records := table.New[int, state](0)
 	h := delayHeap[int]{records: &records}
 	for i := range keepHeap + 1 {
 		ref, r := records.Obtain(i, records.Hash(i))

@@ -84,3 +84,6 @@ func (q *Queue[K]) checkDelaysLocked() error {
 	}
 	return nil
 }
+
+// queued says that the key waits for a worker.
+func (s *state) queued() bool { return s.dirty && !s.processing() }

@@ -70,7 +70,7 @@ func (q *Queue[K]) init(config queue.Config[K]) {
 	q.alarm = never
 	q.available.L = &q.mu
 	q.idle.L = &q.mu
-	q.records = table.New[K, state]()
+	q.records = table.New[K, state](0)
 	q.delays.records = &q.records
 }
 

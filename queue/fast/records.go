@@ -34,9 +34,6 @@ func (s *state) processing() bool { return s.processingPlace != 0 }
 
 func (s *state) delayed() bool { return s.delayPlace != 0 }
 
-// queued says that the key waits for a worker.
-func (s *state) queued() bool { return s.dirty && !s.processing() }
-
 // before orders delays by deadline, and equal deadlines by ticket.
 func (s *state) before(other *state) bool {
 	if s.due != other.due {

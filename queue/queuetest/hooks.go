@@ -150,7 +150,7 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 func testTrace(t *testing.T, impl Implementation) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &diary{}
-		q := impl.NewObservable(queue.NewItemFastSlowRateLimiter[string](time.Second, time.Minute, 1),
+		q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 			queue.Config[string]{Trace: d.trace()})
 		expect := func(lines ...string) {
 			t.Helper()
@@ -197,7 +197,7 @@ func testTrace(t *testing.T, impl Implementation) {
 		q.AddRateLimited("e")
 		q.AddRateLimited("f")
 		q.AddRateLimited("f")
-		expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 1m0s", "delayed f 1s")
+		expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 2s", "delayed f 1s")
 		q.Add("e")
 		expect("delay canceled e", "added e")
 		q.Forget("e")
@@ -229,7 +229,7 @@ func testTrace(t *testing.T, impl Implementation) {
 func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &diary{}
-		q := impl.NewObservable(queue.NewItemFastSlowRateLimiter[string](time.Second, time.Second, 1),
+		q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Second),
 			queue.Config[string]{Trace: d.trace()})
 		var calls, depth atomic.Int32
 		d.extra = func(seq uint64) {

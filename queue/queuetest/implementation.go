@@ -37,10 +37,8 @@ type Implementation struct {
 // Limiters are the constructors of rate limiters.
 type Limiters struct {
 	Exponential func(base, max time.Duration) queue.RateLimiter[string]
-	FastSlow    func(fast, slow time.Duration, maxFastAttempts int) queue.RateLimiter[string]
 	Bucket      func(qps float64, burst int) queue.RateLimiter[string]
 	MaxOf       func(limiters ...queue.RateLimiter[string]) queue.RateLimiter[string]
-	WithMaxWait func(limiter queue.RateLimiter[string], longest time.Duration) queue.RateLimiter[string]
 	// Controller is the limiter that a controller gets by default.
 	Controller func() queue.RateLimiter[string]
 }

@@ -14,10 +14,8 @@ import (
 func runLimiters(t *testing.T, limiters Limiters) {
 	bubble(t, "exponential doubles for each key", func(t *testing.T) { testExponential(t, limiters) })
 	bubble(t, "exponential never overflows", func(t *testing.T) { testExponentialOverflow(t, limiters) })
-	bubble(t, "fast, then slow", func(t *testing.T) { testFastSlow(t, limiters) })
 	bubble(t, "a bucket is shared by all keys", func(t *testing.T) { testBucket(t, limiters) })
 	bubble(t, "max-of asks all", func(t *testing.T) { testMaxOf(t, limiters) })
-	bubble(t, "max-wait", func(t *testing.T) { testMaxWait(t, limiters) })
 	bubble(t, "the default of a controller", func(t *testing.T) { testController(t, limiters) })
 }
 
@@ -68,15 +66,6 @@ func testExponentialOverflow(t *testing.T, limiters Limiters) {
 	}
 }
 
-func testFastSlow(t *testing.T, limiters Limiters) {
-	limiter := limiters.FastSlow(5*time.Millisecond, 10*time.Second, 3)
-	assert.Equal(t, milliseconds(5, 5, 5, 10_000, 5, 10_000), waits(limiter, "a", "a", "a", "a", "b", "a"))
-	assert.Equal(t, 5, limiter.NumRequeues("a"))
-	limiter.Forget("a")
-	assert.Zero(t, limiter.NumRequeues("a"))
-	assert.Equal(t, milliseconds(5, 5, 5, 5), waits(limiter, "a", "a", "b", "b"))
-}
-
 func testBucket(t *testing.T, limiters Limiters) {
 	limiter := limiters.Bucket(10, 3)
 	assert.Equal(t, milliseconds(0, 0, 0, 100, 200), waits(limiter, "a", "b", "c", "d", "e"))
@@ -92,10 +81,10 @@ func testBucket(t *testing.T, limiters Limiters) {
 }
 
 func testMaxOf(t *testing.T, limiters Limiters) {
-	first := limiters.FastSlow(5*time.Millisecond, 3*time.Second, 2)
+	first := limiters.Exponential(5*time.Millisecond, 8*time.Millisecond)
 	second := limiters.Exponential(time.Millisecond, time.Second)
 	limiter := limiters.MaxOf(first, second)
-	assert.Equal(t, milliseconds(5, 5, 3000, 3000), waits(limiter, "a", "a", "a", "a"))
+	assert.Equal(t, milliseconds(5, 8, 8, 8), waits(limiter, "a", "a", "a", "a"))
 	assert.Equal(t, 4, limiter.NumRequeues("a"))
 	assert.Equal(t, 4, second.NumRequeues("a"), "also those that lose are asked")
 
@@ -105,16 +94,6 @@ func testMaxOf(t *testing.T, limiters Limiters) {
 	limiter.Forget("a")
 	assert.Zero(t, first.NumRequeues("a"))
 	assert.Zero(t, second.NumRequeues("a"))
-}
-
-func testMaxWait(t *testing.T, limiters Limiters) {
-	inner := limiters.Exponential(time.Millisecond, time.Hour)
-	limiter := limiters.WithMaxWait(inner, 5*time.Millisecond)
-	assert.Equal(t, milliseconds(1, 2, 4, 5, 5), waits(limiter, "a", "a", "a", "a", "a"))
-	assert.Equal(t, 5, limiter.NumRequeues("a"))
-	limiter.Forget("a")
-	assert.Zero(t, inner.NumRequeues("a"))
-	assert.Equal(t, milliseconds(1), waits(limiter, "a"))
 }
 
 // testController documents what the global bucket costs: a thousand keys that

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 )
@@ -119,44 +118,6 @@ func (o ListOptions) Query() url.Values {
 	q.flag("allowWatchBookmarks", o.AllowWatchBookmarks)
 	q.flag("sendInitialEvents", o.SendInitialEvents)
 	return url.Values(q)
-}
-
-// ParseListOptions is the reverse of [ListOptions.Query]. Parameters that it does not know are ignored.
-func ParseListOptions(query url.Values) (ListOptions, error) {
-	o := ListOptions{
-		LabelSelector:        query.Get("labelSelector"),
-		FieldSelector:        query.Get("fieldSelector"),
-		ResourceVersion:      query.Get("resourceVersion"),
-		ResourceVersionMatch: ResourceVersionMatch(query.Get("resourceVersionMatch")),
-		Continue:             query.Get("continue"),
-	}
-	for name, field := range map[string]*int64{"limit": &o.Limit, "timeoutSeconds": &o.TimeoutSeconds} {
-		if text := query.Get(name); text != "" {
-			value, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return ListOptions{}, fmt.Errorf("%s is not a whole number: %q", name, text)
-			}
-			*field = value
-		}
-	}
-	for name, field := range map[string]*bool{
-		"allowWatchBookmarks": &o.AllowWatchBookmarks, "sendInitialEvents": &o.SendInitialEvents,
-	} {
-		value, err := ParseBool(query.Get(name))
-		if err != nil {
-			return ListOptions{}, fmt.Errorf("%s: %w", name, err)
-		}
-		*field = value
-	}
-	return o, nil
-}
-
-// ParseBool reads a flag in a query: empty is false, otherwise what strconv.ParseBool reads.
-func ParseBool(text string) (bool, error) {
-	if text == "" {
-		return false, nil
-	}
-	return strconv.ParseBool(text)
 }
 
 // Query returns the options as an API server wants to read them in a URL.

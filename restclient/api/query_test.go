@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"encoding/json"
-	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,21 +17,7 @@ func TestListOptionsOnTheWire(t *testing.T) {
 	}
 	assert.Equal(t, "allowWatchBookmarks=true&continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a+in+%28b%2Cc%29&limit=500"+
 		"&resourceVersion=7&resourceVersionMatch=Exact&sendInitialEvents=true&timeoutSeconds=60", all.Query().Encode())
-	for _, options := range []api.ListOptions{{}, all, {ResourceVersion: "0"}} {
-		back, err := api.ParseListOptions(options.Query())
-		require.NoError(t, err)
-		assert.Equal(t, options, back)
-	}
 	assert.Empty(t, api.ListOptions{}.Query())
-	for _, wrong := range []string{"limit=many", "timeoutSeconds=1.5", "allowWatchBookmarks=perhaps", "sendInitialEvents=7"} {
-		query, err := url.ParseQuery(wrong)
-		require.NoError(t, err)
-		_, err = api.ParseListOptions(query)
-		assert.Error(t, err, wrong)
-	}
-	got, err := api.ParseListOptions(url.Values{"unknown": {"x"}, "allowWatchBookmarks": {"1"}})
-	require.NoError(t, err)
-	assert.Equal(t, api.ListOptions{AllowWatchBookmarks: true}, got)
 }
 
 func TestOtherOptionsOnTheWire(t *testing.T) {

@@ -29,9 +29,6 @@ func TestQueue(t *testing.T) {
 			Exponential: func(base, max time.Duration) limiter {
 				return workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, max)
 			},
-			FastSlow: func(fast, slow time.Duration, n int) limiter {
-				return workqueue.NewTypedItemFastSlowRateLimiter[string](fast, slow, n)
-			},
 			Bucket: func(qps float64, burst int) limiter {
 				return &workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Limit(qps), burst)}
 			},
@@ -41,9 +38,6 @@ func TestQueue(t *testing.T) {
 					typed = append(typed, l)
 				}
 				return workqueue.NewTypedMaxOfRateLimiter(typed...)
-			},
-			WithMaxWait: func(l limiter, longest time.Duration) limiter {
-				return workqueue.NewTypedWithMaxWaitRateLimiter[string](l, longest)
 			},
 			Controller: func() limiter { return workqueue.DefaultTypedControllerRateLimiter[string]() },
 		},

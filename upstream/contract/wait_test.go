@@ -20,9 +20,6 @@ func TestWait(t *testing.T) {
 		Loops:   waitLoops(),
 		Jitter:  wait.Jitter,
 		Polls:   append(waitPolls(), waitLegacyPolls()...),
-		DelayUntil: func(ctx context.Context, delay func() time.Duration, immediate, sliding bool, condition waittest.Condition) error {
-			return wait.DelayFunc(delay).Until(ctx, immediate, sliding, condition)
-		},
 		NewBackoff: func(b waittest.Backoff) (func() time.Duration, func() int) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }

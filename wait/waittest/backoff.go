@@ -1,7 +1,6 @@
 package waittest
 
 import (
-	"context"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -181,81 +180,4 @@ func runDelayWithReset(t *testing.T, impl Implementation) {
 			assert.Equal(t, seconds(1, 1, 1), failures(impl.DelayWithReset(constant, time.Minute), 3))
 		})
 	})
-}
-
-func runDelayUntil(t *testing.T, impl Implementation) {
-	// Delays of 1, 2, 4, 8 s and a condition that takes half a second.
-	for _, c := range []struct {
-		name               string
-		immediate, sliding bool
-		want               []time.Duration
-	}{
-		{"immediate, sliding", true, true, seconds(0, 1.5, 4)},
-		{"immediate, non-sliding", true, false, seconds(0, 1, 3)},
-		{"sliding", false, true, seconds(1, 3.5, 8)},
-		{"non-sliding", false, false, seconds(1, 3, 7)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				watch := newStopwatch()
-				err := impl.DelayUntil(t.Context(), doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) {
-					n := watch.Mark()
-					time.Sleep(time.Second / 2)
-					return n == 3, nil
-				})
-				assert.NoError(t, err)
-				assert.Equal(t, c.want, watch.Marks())
-			})
-		})
-		t.Run(c.name+", failing", func(t *testing.T) {
-			for _, failing := range []int{1, 2} {
-				synctest.Test(t, func(t *testing.T) {
-					watch := newStopwatch()
-					err := impl.DelayUntil(t.Context(), doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) {
-						if watch.Mark() == failing {
-							return false, errCondition
-						}
-						return false, nil
-					})
-					assert.Equal(t, errCondition, err)
-					assert.Len(t, watch.Marks(), failing)
-				})
-			}
-		})
-		t.Run(c.name+", stopped", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
-				defer cancel()
-				watch := newStopwatch()
-				err := impl.DelayUntil(ctx, doubling(), c.immediate, c.sliding, func(context.Context) (bool, error) { return false, nil })
-				assert.Equal(t, context.DeadlineExceeded, err)
-				assert.Equal(t, 100*time.Second, watch.Now())
-			})
-		})
-		t.Run(c.name+", stopped while the delay is over", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				for range 100 {
-					ctx, cancel := context.WithCancel(t.Context())
-					watch := newStopwatch()
-					zero := func() time.Duration { return 0 }
-					err := impl.DelayUntil(ctx, zero, c.immediate, c.sliding, func(context.Context) (bool, error) {
-						watch.Mark()
-						cancel()
-						return false, nil
-					})
-					assert.Equal(t, context.Canceled, err)
-					assert.Len(t, watch.Marks(), 1)
-				}
-			})
-		})
-	}
-}
-
-// doubling returns the sequence 1 s, 2 s, 4 s, ...
-func doubling() func() time.Duration {
-	d := time.Second / 2
-	return func() time.Duration {
-		d *= 2
-		return d
-	}
 }

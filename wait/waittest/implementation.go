@@ -19,8 +19,6 @@ type Implementation struct {
 
 	// Polls are the forms of Poll.
 	Polls []Poll
-	// DelayUntil polls with any sequence of delays.
-	DelayUntil func(ctx context.Context, delay func() time.Duration, immediate, sliding bool, condition Condition) error
 
 	// NewBackoff returns the Step method of a backoff with these parameters,
 	// and a function that tells its remaining Steps.

@@ -17,7 +17,6 @@ func Run(t *testing.T, impl Implementation) {
 	for _, poll := range impl.Polls {
 		t.Run(poll.Name, func(t *testing.T) { runPoll(t, impl, poll) })
 	}
-	t.Run("DelayUntil", func(t *testing.T) { runDelayUntil(t, impl) })
 	t.Run("Backoff", func(t *testing.T) { runBackoff(t, impl) })
 	t.Run("DelayWithReset", func(t *testing.T) { runDelayWithReset(t, impl) })
 	t.Run("ExponentialBackoff", func(t *testing.T) { runExponential(t, impl) })

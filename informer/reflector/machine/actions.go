@@ -331,7 +331,7 @@ func (r *rules) backOff(s *state, in *input, do *effects) {
 	s.healthy = false
 }
 
-func wait(_ *rules, s *state, in *input, do *effects) {
+func waitDelay(_ *rules, s *state, in *input, do *effects) {
 	s.backOffAt = after(in.now, max(in.delay, 1))
 	do.add(effectWait)
 }

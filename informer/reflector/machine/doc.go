@@ -64,7 +64,7 @@
 // Without keepalive the server is asked to end each watch before the idle timeout, so that a quiet watch ends in good order. A
 // process that was suspended finds its timers late; it reads first what has come meanwhile.
 //
-// A panic on the goroutine of the timers comes out of Run as a [*PanicError], any other one as it is.
+// A panic on the goroutine of the timers comes out of Run as a [*wait.Panic], which has the stack, any other one as it is.
 //
 // # Testing
 //

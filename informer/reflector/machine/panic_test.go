@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector/machine"
+	"orrery/wait"
 )
 
 // runAndRecover runs the Reflector until it panics and returns with what.
@@ -31,10 +32,10 @@ func TestPanicOfAResync(t *testing.T) {
 			return nil
 		}
 		value := runAndRecover(f)
-		crash, carried := value.(*machine.PanicError)
+		crash, carried := value.(*wait.Panic)
 		require.True(t, carried, "%v", value)
 		assert.Equal(t, "the store is broken", crash.Value)
-		assert.Contains(t, crash.Error(), "panic_test.go")
+		assert.Contains(t, string(crash.Stack), "panic_test.go")
 		assert.Zero(t, f.source.Watchers())
 	})
 }

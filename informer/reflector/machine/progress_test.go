@@ -318,7 +318,7 @@ func TestChangedTablesAreFoundOut(t *testing.T) {
 			}
 		}},
 		"a back-off has no end": {phaseBackingOff, InputDelayDrawn, func(row *transition) {
-			row.do = then(wait, func(_ *rules, s *state, _ *input, _ *effects) { s.backOffAt = never })
+			row.do = then(waitDelay, func(_ *rules, s *state, _ *input, _ *effects) { s.backOffAt = never })
 		}},
 		"a resync stops the beat": {phaseWatching, InputResyncElapsed, func(row *transition) {
 			row.do = func(_ *rules, s *state, _ *input, _ *effects) { s.resyncAt = never }

@@ -2,8 +2,6 @@ package machine
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 
 	"orrery/informer/reflector"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Reflector keeps a [Store] equal to a collection that can be listed and watched. See the package documentation.
@@ -29,7 +28,7 @@ type Reflector[T any] struct {
 	end   context.CancelFunc
 	began time.Time
 	timer *time.Timer
-	crash *PanicError // written by the keeper of the time at its end, read after that
+	crash *wait.Panic // written by the keeper of the time at its end, read after that
 
 	// mu guards the machine and everything that its effects touch. It is held while a step and its effects are
 	// carried out, which includes the calls of the store, the hooks and the error handler, and is not held while
@@ -83,7 +82,7 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 // called again. It may be called once.
 //
 // It starts one goroutine, which keeps the time, and waits for its end. A panic of the ListerWatcher, the store, a
-// hook or the error handler comes out of Run, from the goroutine that keeps the time as a [*PanicError].
+// hook or the error handler comes out of Run, from the goroutine that keeps the time as a *wait.Panic.
 func (r *Reflector[T]) Run(ctx context.Context) {
 	r.begin(ctx)
 	var keeper sync.WaitGroup
@@ -174,7 +173,7 @@ func (r *Reflector[T]) handleLocked(in input) {
 func (r *Reflector[T]) keepTime() {
 	defer func() {
 		if value := recover(); value != nil {
-			r.crash = &PanicError{Value: value, Stack: debug.Stack()}
+			r.crash = wait.NewPanic(value)
 			r.end()
 		}
 	}()
@@ -204,15 +203,6 @@ func (r *Reflector[T]) ring() {
 		r.handleLocked(input{kind: due})
 	}
 }
-
-// PanicError carries a panic from the goroutine that keeps the time to the one that called Run, which panics with
-// it. A panic on Run's own goroutine is left as it is.
-type PanicError struct {
-	Value any    // what was given to panic
-	Stack []byte // of the goroutine that panicked
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("%v\n\n%s", e.Value, e.Stack) }
 
 // Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine and waits for
 // nothing that takes long.

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -152,36 +151,6 @@ func (s *state) clearTimers() {
 	if s.phase != phaseListing {
 		s.page, s.limit, s.token, s.whole = 0, 0, "", false
 	}
-}
-
-// check returns what is wrong with the state, or nil. It is for tests: each step must lead from a state that is
-// right to a state that is right.
-func (s *state) check() error {
-	watching := s.phase == phaseOpeningWatch || s.phase == phaseWatching
-	switch {
-	case watching && s.lastRV == "":
-		return fmt.Errorf("%s without a position", s.phase)
-	case watching && s.unavailable:
-		return fmt.Errorf("%s at a position that the server has refused", s.phase)
-	case s.keepPosition && (s.phase != phaseBackingOff || s.lastRV == "" || s.unavailable):
-		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
-	case s.verifyNext && !s.keepPosition:
-		return fmt.Errorf("%s verifies a position that it does not keep", s.phase)
-	case (s.phase == phaseListing) != (s.page > 0):
-		return fmt.Errorf("%s at page %d", s.phase, s.page)
-	case s.token != "" && s.page < 2:
-		return fmt.Errorf("page %d has a continue token", s.page)
-	case s.whole && s.limit != 0:
-		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
-	case s.synced && s.lastRV == "":
-		return fmt.Errorf("synced without a position")
-	case s.phase == phaseStopped && s.resyncAt != never, s.phase != phaseBackingOff && s.backOffAt != never,
-		!waits(s.phase) && s.idleAt != never:
-		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
-	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
-		return fmt.Errorf("impossible counters")
-	}
-	return nil
 }
 
 // rules are the part of the configuration that decides transitions.

@@ -116,13 +116,6 @@ var effectNames = [effectKindCount]string{
 
 func (k effectKind) String() string { return effectNames[k] }
 
-// isOperation reports whether the effect replaces what the shell's goroutine does.
-func (k effectKind) isOperation() bool { return k <= effectHalt }
-
-// hasOutcome reports whether an input follows from the effect before anything else can happen. Such an effect is
-// the last of its step.
-func (k effectKind) hasOutcome() bool { return k >= effectReplace && k <= effectDraw }
-
 // effect is one thing to do, with what it needs.
 type effect struct {
 	kind    effectKind

@@ -74,7 +74,7 @@ var table = append([]transition{
 	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
 
 	// Failure.
-	{phaseBackingOff, InputDelayDrawn, always, phaseBackingOff, wait},
+	{phaseBackingOff, InputDelayDrawn, always, phaseBackingOff, waitDelay},
 	{phaseBackingOff, InputBackOffElapsed, verifyNext, phaseOpeningWatch, openWatchVerified},
 	{phaseBackingOff, InputBackOffElapsed, positionKept, phaseOpeningWatch, openWatch},
 	{phaseBackingOff, InputBackOffElapsed, streamingWanted, phaseOpeningStream, openStream},

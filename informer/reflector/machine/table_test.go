@@ -354,3 +354,40 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 		}
 	}
 }
+
+// check returns what is wrong with the state, or nil. Each step must lead from a state that is
+// right to a state that is right.
+func (s *state) check() error {
+	watching := s.phase == phaseOpeningWatch || s.phase == phaseWatching
+	switch {
+	case watching && s.lastRV == "":
+		return fmt.Errorf("%s without a position", s.phase)
+	case watching && s.unavailable:
+		return fmt.Errorf("%s at a position that the server has refused", s.phase)
+	case s.keepPosition && (s.phase != phaseBackingOff || s.lastRV == "" || s.unavailable):
+		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
+	case s.verifyNext && !s.keepPosition:
+		return fmt.Errorf("%s verifies a position that it does not keep", s.phase)
+	case (s.phase == phaseListing) != (s.page > 0):
+		return fmt.Errorf("%s at page %d", s.phase, s.page)
+	case s.token != "" && s.page < 2:
+		return fmt.Errorf("page %d has a continue token", s.page)
+	case s.whole && s.limit != 0:
+		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
+	case s.synced && s.lastRV == "":
+		return fmt.Errorf("synced without a position")
+	case s.phase == phaseStopped && s.resyncAt != never, s.phase != phaseBackingOff && s.backOffAt != never,
+		!waits(s.phase) && s.idleAt != never:
+		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
+	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
+		return fmt.Errorf("impossible counters")
+	}
+	return nil
+}
+
+// isOperation reports whether the effect replaces what the shell's goroutine does.
+func (k effectKind) isOperation() bool { return k <= effectHalt }
+
+// hasOutcome reports whether an input follows from the effect before anything else can happen. Such an effect is
+// the last of its step.
+func (k effectKind) hasOutcome() bool { return k >= effectReplace && k <= effectDraw }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ const (
 
 func (c *collection) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	opts, err := api.ParseListOptions(query)
+	opts, err := parseListOptions(query)
 	if err != nil {
 		refuse(w, informertest.StatusError(http.StatusBadRequest, api.ReasonBadRequest, err.Error()))
 		return
@@ -113,6 +114,27 @@ func (c *collection) serve(w http.ResponseWriter, r *http.Request) {
 		c.note("LIST rv=%q%s", opts.ResourceVersion, options(opts))
 		view.list(w, r, opts)
 	}
+}
+
+// parseListOptions is the reverse of [api.ListOptions.Query].
+func parseListOptions(query url.Values) (o api.ListOptions, err error) {
+	o = api.ListOptions{
+		LabelSelector:        query.Get("labelSelector"),
+		FieldSelector:        query.Get("fieldSelector"),
+		ResourceVersion:      query.Get("resourceVersion"),
+		ResourceVersionMatch: api.ResourceVersionMatch(query.Get("resourceVersionMatch")),
+		Continue:             query.Get("continue"),
+		AllowWatchBookmarks:  query.Get("allowWatchBookmarks") == "true",
+		SendInitialEvents:    query.Get("sendInitialEvents") == "true",
+	}
+	for name, field := range map[string]*int64{"limit": &o.Limit, "timeoutSeconds": &o.TimeoutSeconds} {
+		if text := query.Get(name); text != "" {
+			if *field, err = strconv.ParseInt(text, 10, 64); err != nil {
+				return o, err
+			}
+		}
+	}
+	return o, nil
 }
 
 // view is a collection in the form that a request asked for: whole objects or heads.

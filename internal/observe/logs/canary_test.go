@@ -23,6 +23,7 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
+	"orrery/wait"
 )
 
 // canary is a secret. No line may have it.
@@ -122,8 +123,8 @@ func values(t reflect.Type) []reflect.Value {
 		all = []any{&informer.ProcessError{Key: "k", Err: secretive()[6]}}
 	case reflect.TypeFor[*reflector.StoreError]():
 		all = []any{&reflector.StoreError{Err: secretive()[6]}}
-	case reflect.TypeFor[*nsctl.PanicError]():
-		all = []any{&nsctl.PanicError{Value: secretive()[6], Stack: []byte("goroutine 1")}}
+	case reflect.TypeFor[*wait.Panic]():
+		all = []any{&wait.Panic{Value: secretive()[6], Stack: []byte("goroutine 1")}}
 	case reflect.TypeFor[[]byte]():
 		all = []any{[]byte("goroutine 1")}
 	}

@@ -11,6 +11,7 @@ import (
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Namespaces returns hooks that tell how the deletion of namespaces goes.
@@ -120,7 +121,7 @@ func (l *namespaceLog) passStuck(namespace string, running time.Duration, waitin
 	l.line(l.Warn(), namespace).Dur("running_s", rounded(running)).Int("waiting", waiting).Msg("pass takes long, a request is not answered or there is much to do")
 }
 
-func (l *namespaceLog) passPanicked(namespace string, err *nsctl.PanicError) {
+func (l *namespaceLog) passPanicked(namespace string, err *wait.Panic) {
 	l.line(l.Error(), namespace).Err(err).Bytes("stack", err.Stack).Msg("pass panicked, it is going to be repeated")
 }
 

@@ -9,6 +9,7 @@ import (
 	"orrery/internal/observe/metrics/exposition"
 	"orrery/nsctl"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // namespaces are the metrics of the deletion of namespaces.
@@ -76,7 +77,7 @@ var passResults = []string{passDone, passRemaining, passFailed, passPanicked, pa
 
 func passResult(err error) string {
 	var remaining *nsctl.ResourcesRemainingError
-	var panicked *nsctl.PanicError
+	var panicked *wait.Panic
 	switch {
 	case err == nil:
 		return passDone

@@ -29,6 +29,7 @@ import (
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 	"orrery/restclient/restclienttest"
+	"orrery/wait"
 )
 
 // scrape reads metrics as Prometheus does.
@@ -290,7 +291,7 @@ func TestWhatGoesWrongIsCounted(t *testing.T) {
 	trace.PassStuck("ns", nsctl.StuckAfter, 3)
 	trace.PassStuck("ns", 2*nsctl.StuckAfter, 3)
 	for _, err := range []error{
-		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"), fmt.Errorf("wrapped: %w", &nsctl.PanicError{}),
+		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"), fmt.Errorf("wrapped: %w", &wait.Panic{}),
 		nsctl.ErrPassTimeout, nsctl.ErrCutShort, context.Canceled,
 	} {
 		trace.PassDone("ns", time.Second, 0, err)
