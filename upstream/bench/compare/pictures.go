@@ -51,7 +51,7 @@ var chapterPictures = map[string]struct {
 	unit  string // of package bench
 	names []string
 }{
-	"queue":    {"Time of an operation on the queue", bench.Nanoseconds, []string{"queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op", "queue/lateness p50"}},
+	"queue":    {"Time of an operation on the queue", bench.Nanoseconds, []string{"queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op"}},
 	"fifo":     {"Time in the FIFO", bench.Nanoseconds, []string{"fifo/add-pop ns/op", "fifo/relist ms", "fifo/relist lock-ms"}},
 	"store":    {"Time of an operation on the store", bench.Nanoseconds, []string{"store/update ns/op", "store/by-index ns/op"}},
 	"dispatch": {"Time from the watch to all handlers", bench.Nanoseconds, []string{"dispatch/1 ns/event", "dispatch/4 ns/event", "dispatch/16 ns/event", "dispatch/idle p50", "dispatch/idle p99"}},
