@@ -66,7 +66,7 @@ type reason struct{ Title, Text string }
 
 // row is a measure in a table.
 type row struct {
-	Title, Against, Ours, Theirs, Ratio, Rounds, Spread, Target, Verdict string
+	Title, Against, Ours, Theirs, Textbook, Ratio, Rounds, Spread, Target, Verdict string
 	// Anchor is the section with more.
 	Anchor string
 }
@@ -86,7 +86,7 @@ func (p *page) row(r Record) row {
 		against = "kube-controller-manager"
 	}
 	return row{
-		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit),
+		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
 		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
 		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
 	}

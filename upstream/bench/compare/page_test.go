@@ -28,6 +28,9 @@ func complete(verdict compare.Verdict) compare.Results {
 			Name: m.Name, Unit: m.Unit, Ours: 1000 * ratio, Theirs: 1000, Ratio: ratio, Low: ratio * 0.9, High: ratio * 1.2, Spread: 0.3,
 			Better: m.Better, Target: m.Target, TargetKind: m.Kind, Rounds: 5, Verdict: verdict, Proof: "a proof of " + m.Scenario,
 		}
+		if m.Textbook != "" {
+			r.Textbook = &compare.TextbookRecord{Figure: 1500, Ratio: 1.5}
+		}
 		if m.Kind == compare.None {
 			r.Verdict = compare.Shown
 		}
@@ -54,7 +57,8 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 			has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
 		}
 	}
-	has(t, page, "| textbook | ")
+	has(t, page, "| 1.5 µs (1.50) |")
+	has(t, page, "\n| textbook | 1.5 µs | 1.5 µs | 1.5 k allocs | 1.5 k allocs |\n")
 }
 
 // has asserts without printing the whole page.
