@@ -130,6 +130,28 @@ func TestWordsFollowFigures(t *testing.T) {
 	has(t, string(noise["benchmarks.md"]), "30 without a difference that the rounds support.")
 }
 
+// A target that was changed says what it was, whether it is met or not.
+func TestTargetsThatWereSetAnew(t *testing.T) {
+	for _, verdict := range []compare.Verdict{compare.Met, compare.Missed} {
+		files, err := compare.Page(complete(verdict))
+		require.NoError(t, err)
+		var anew []string
+		for _, found := range regexp.MustCompile(`The target for "([^"]+)" was set anew\. The target was [0-9.]+, and the last full run under it had [0-9.]+\. `).
+			FindAllStringSubmatch(string(files["benchmarks.md"]), -1) {
+			anew = append(anew, found[1])
+		}
+		var want []string
+		for _, m := range compare.Measures() {
+			switch m.Name {
+			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op",
+				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event", "sync/json live MiB":
+				want = append(want, m.Title)
+			}
+		}
+		assert.Equal(t, want, anew, "%s", verdict)
+	}
+}
+
 func TestATextWithoutARecord(t *testing.T) {
 	few := complete(compare.Met)
 	few.Targets = few.Targets[1:]
