@@ -62,8 +62,8 @@ conformance: build ## only the official conformance specs for namespaces
 	@echo "==> running the official conformance specs for namespaces"
 	$(MAKE) -C upstream conformance
 
-bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (a quarter of an hour; ONLY=queue/cycle for one of them)
-	@echo "==> comparing with client-go (a quarter of an hour; leave the machine alone meanwhile)"
+bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (twenty-five minutes; ONLY=queue/cycle for one of them)
+	@echo "==> comparing with client-go (twenty-five minutes; leave the machine alone meanwhile)"
 	$(MAKE) -C upstream bench-programs
 	bin/bench $(if $(ONLY),-only '$(ONLY)')
 

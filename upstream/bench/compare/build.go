@@ -11,7 +11,7 @@ func ratio(name, title, unit string, target float64) Measure {
 	scenario, figure, _ := strings.Cut(name, " ")
 	return Measure{
 		Name: name, Title: title, Scenario: scenario, Figure: figure, Unit: unit,
-		Better: bench.Lower, Kind: Ratio, Target: target, Against: Theirs,
+		Better: bench.Lower, Kind: Ratio, Target: target, Against: Theirs, Textbook: Textbook,
 	}
 }
 
@@ -56,17 +56,23 @@ func (m Measure) shown() Measure {
 }
 
 // over compares with another scenario of the other side. What is proven need not be the same words then: a design that
-// merges events has something else to prove than one that delivers them all.
+// merges events has something else to prove than one that delivers them all. It is a design of its own, with no textbook form.
 func (m Measure) over(scenario string) Measure {
 	m.Other, m.Different = scenario, true
+	return m.beside("")
+}
+
+// beside names the side that is the textbook form for this measure; "" is none.
+func (m Measure) beside(textbook Side) Measure {
+	m.Textbook = textbook
 	return m
 }
 
-// against compares with somebody else, without a target.
+// against compares with another rival, without a target and without the textbook form, which its rows have already.
 func (m Measure) against(side Side) Measure {
 	m.Name += " against " + string(side)
 	m.Against = side
-	return m.shown()
+	return m.shown().beside("")
 }
 
 // isOf tells whether the measure belongs to a group: "queue", "queue/cycle".

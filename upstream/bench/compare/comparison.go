@@ -104,6 +104,9 @@ func (r *comparison) contest(ctx context.Context, c contest, turn Turn) ([]Recor
 	for _, m := range c.measures {
 		ours, theirs := m.entrants()
 		record, err := newRecord(m, outcomes[ours], outcomes[theirs])
+		if textbook, ok := m.textbook(); ok && err == nil {
+			err = record.addTextbook(m, textbook, outcomes[textbook])
+		}
 		if err != nil {
 			problems = append(problems, err)
 			continue

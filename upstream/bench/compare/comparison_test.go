@@ -54,6 +54,37 @@ func TestARecordOfKnownFigures(t *testing.T) {
 	assert.Equal(t, "all keys processed", r.Proof)
 }
 
+func TestTheTextbookTakesItsTurns(t *testing.T) {
+	runner := series(map[compare.Side][]float64{compare.Ours: {20, 30, 25}, compare.Theirs: {100, 100, 100}, compare.Textbook: {500, 300, 400}})
+	m := cycle()
+	m.Textbook = compare.Textbook
+	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
+	require.NoError(t, err)
+	var order []string
+	for _, turn := range runner.turns[:6] {
+		order = append(order, string(turn.side))
+	}
+	assert.Equal(t, "ours client-go textbook textbook client-go ours", strings.Join(order, " "))
+	r := records[0]
+	assert.Equal(t, &compare.TextbookRecord{Figure: 400, Ratio: 4}, r.Textbook)
+	assert.InDelta(t, 0.25, r.Ratio, 1e-9, "ours is compared with theirs alone")
+	assert.Equal(t, compare.Met, r.Verdict, "the textbook has no target")
+}
+
+func TestATextbookThatDidDifferentWork(t *testing.T) {
+	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
+		proof := "all keys"
+		if side == compare.Textbook {
+			proof = "some keys"
+		}
+		return bench.Outcome{Figures: map[string]float64{"ns/op": 1}, Proof: proof}, nil
+	}}
+	m := cycle()
+	m.Textbook = compare.Textbook
+	_, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 2})
+	assert.EqualError(t, err, `queue/cycle ns/op: the sides did not do the same work: ours proves "all keys", textbook proves "some keys"`)
+}
+
 func TestVerdicts(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*compare.Measure)

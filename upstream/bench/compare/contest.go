@@ -28,7 +28,11 @@ func contests(measures []Measure) []contest {
 		}
 		c := &all[at]
 		c.measures = append(c.measures, m)
-		for _, e := range []entrant{ours, theirs} {
+		entrants := []entrant{ours, theirs}
+		if textbook, ok := m.textbook(); ok {
+			entrants = append(entrants, textbook)
+		}
+		for _, e := range entrants {
 			if !slices.Contains(c.entrants, e) {
 				c.entrants = append(c.entrants, e)
 			}

@@ -1,4 +1,5 @@
-// Package compare measures two sides against each other: this project and client-go, doing the same work in turns.
+// Package compare measures two sides against each other: this project and client-go, doing the same work in turns. This project's
+// textbook forms take their turns as well, and are shown without a target.
 //
 // # Concept
 //
@@ -12,7 +13,8 @@
 //	            Runner: Workers (a process a side), deletion.Runner (whole programs on a control plane)
 //
 // To add a measure: write its scenario for every subject, enter it in Measures, and describe it in texts/. A section
-// "## missed NAME OF THE MEASURE" there says why a target is out of reach; the page has it only while that is so.
+// "## missed NAME OF THE MEASURE" there says why a target is missed; the page has it only while that is so. "## anew NAME OF THE
+// MEASURE" says what the target was before it was changed, and why.
 //
 // # Guarantees
 //

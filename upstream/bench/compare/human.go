@@ -74,6 +74,14 @@ func wanted(r Record) string {
 	}
 }
 
+// textbook writes the textbook form's figure and its ratio: "440 ns (3.3)". It is empty where there is none.
+func textbook(r Record) string {
+	if r.Textbook == nil {
+		return ""
+	}
+	return human(r.Textbook.Figure, r.Unit) + " (" + times(r.Textbook.Ratio) + ")"
+}
+
 // reach writes the ratios of the rounds: "0.21–0.26".
 func reach(r Record) string { return times(r.Low) + "–" + times(r.High) }
 

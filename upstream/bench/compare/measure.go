@@ -17,6 +17,9 @@ type Measure struct {
 	// Against is who it is compared with; client-go if empty. Other is that side's scenario, if it has another name.
 	Against Side
 	Other   string
+	// Textbook is the side whose form of the gear explains it; it does Scenario, too, and is shown without a target. Empty if no
+	// textbook form does this work.
+	Textbook Side
 	// Unit is what the figure is printed with: "ns".
 	Unit   string
 	Better bench.Better
@@ -53,6 +56,11 @@ func (m Measure) entrants() (ours, theirs entrant) {
 		theirs.scenario = m.Scenario
 	}
 	return ours, theirs
+}
+
+// textbook returns what the textbook form does for the measure, if anything.
+func (m Measure) textbook() (e entrant, ok bool) {
+	return entrant{side: m.Textbook, scenario: m.Scenario}, m.Textbook != ""
 }
 
 func (m Measure) rounded(value float64) float64 {

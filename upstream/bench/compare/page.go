@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -20,6 +21,11 @@ func Page(results Results) (map[string][]byte, error) {
 		c, err := readChapter(group.name)
 		if err != nil {
 			return nil, fmt.Errorf("texts/%s.md: %w", group.name, err)
+		}
+		for _, name := range slices.Concat(slices.Collect(maps.Keys(c.why)), slices.Collect(maps.Keys(c.anew))) {
+			if m, ok := p.measure(name); !ok || m.Kind == None {
+				return nil, fmt.Errorf("texts/%s.md: there is a text about the target of %s, which has none", group.name, name)
+			}
 		}
 		p.Chapters = append(p.Chapters, pageChapter{page: &p, Name: group.name, Title: group.title, chapter: c})
 	}
@@ -54,19 +60,19 @@ type pageChapter struct {
 type section struct {
 	Scenario, How, Proof string
 	Rows                 []row
-	Why                  []reason
+	Anew, Why            []reason
 	// Deletion scenarios have no worker program that could run one side alone.
 	Worker bool
 	// Different work was done on purpose, so that the proof is ours alone.
 	Different bool
 }
 
-// reason says why a target is missed.
+// reason says why a target is missed, or why it is another one than before.
 type reason struct{ Title, Text string }
 
 // row is a measure in a table.
 type row struct {
-	Title, Against, Ours, Theirs, Ratio, Rounds, Spread, Target, Verdict string
+	Title, Against, Ours, Theirs, Textbook, Ratio, Rounds, Spread, Target, Verdict string
 	// Anchor is the section with more.
 	Anchor string
 }
@@ -86,7 +92,7 @@ func (p *page) row(r Record) row {
 		against = "kube-controller-manager"
 	}
 	return row{
-		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit),
+		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
 		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
 		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
 	}
@@ -143,6 +149,10 @@ func (c pageChapter) Sections() ([]section, error) {
 			if s.Proof == "" {
 				m, _ := c.page.measure(r.Name)
 				s.Proof, s.Different = r.Proof, m.Different
+			}
+			if anew, ok := c.anew[r.Name]; ok {
+				m, _ := c.page.measure(r.Name)
+				s.Anew = append(s.Anew, reason{Title: m.Title, Text: anew})
 			}
 			if why, ok := c.why[r.Name]; ok && (r.Verdict == Missed || r.Verdict == NoDifference) {
 				m, _ := c.page.measure(r.Name)

@@ -28,6 +28,9 @@ func complete(verdict compare.Verdict) compare.Results {
 			Name: m.Name, Unit: m.Unit, Ours: 1000 * ratio, Theirs: 1000, Ratio: ratio, Low: ratio * 0.9, High: ratio * 1.2, Spread: 0.3,
 			Better: m.Better, Target: m.Target, TargetKind: m.Kind, Rounds: 5, Verdict: verdict, Proof: "a proof of " + m.Scenario,
 		}
+		if m.Textbook != "" {
+			r.Textbook = &compare.TextbookRecord{Figure: 1500, Ratio: 1.5}
+		}
 		if m.Kind == compare.None {
 			r.Verdict = compare.Shown
 		}
@@ -54,7 +57,8 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 			has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
 		}
 	}
-	has(t, page, "| textbook | ")
+	has(t, page, "| 1.5 µs (1.50) |")
+	has(t, page, "\n| textbook | 1.5 µs | 1.5 µs | 1.5 k allocs | 1.5 k allocs |\n")
 }
 
 // has asserts without printing the whole page.
@@ -124,6 +128,28 @@ func TestWordsFollowFigures(t *testing.T) {
 	noise, err := compare.Page(complete(compare.NoDifference))
 	require.NoError(t, err)
 	has(t, string(noise["benchmarks.md"]), "30 without a difference that the rounds support.")
+}
+
+// A target that was changed says what it was, whether it is met or not.
+func TestTargetsThatWereSetAnew(t *testing.T) {
+	for _, verdict := range []compare.Verdict{compare.Met, compare.Missed} {
+		files, err := compare.Page(complete(verdict))
+		require.NoError(t, err)
+		var anew []string
+		for _, found := range regexp.MustCompile(`The target for "([^"]+)" was set anew\. The target was [0-9.]+, and the last full run under it had [0-9.]+\. `).
+			FindAllStringSubmatch(string(files["benchmarks.md"]), -1) {
+			anew = append(anew, found[1])
+		}
+		var want []string
+		for _, m := range compare.Measures() {
+			switch m.Name {
+			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op",
+				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event", "sync/json live MiB":
+				want = append(want, m.Title)
+			}
+		}
+		assert.Equal(t, want, anew, "%s", verdict)
+	}
 }
 
 func TestATextWithoutARecord(t *testing.T) {

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -51,7 +50,7 @@ var chapterPictures = map[string]struct {
 	unit  string // of package bench
 	names []string
 }{
-	"queue":    {"Time of an operation on the queue", bench.Nanoseconds, []string{"queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op", "queue/lateness p50"}},
+	"queue":    {"Time of an operation on the queue", bench.Nanoseconds, []string{"queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op"}},
 	"fifo":     {"Time in the FIFO", bench.Nanoseconds, []string{"fifo/add-pop ns/op", "fifo/relist ms", "fifo/relist lock-ms"}},
 	"store":    {"Time of an operation on the store", bench.Nanoseconds, []string{"store/update ns/op", "store/by-index ns/op"}},
 	"dispatch": {"Time from the watch to all handlers", bench.Nanoseconds, []string{"dispatch/1 ns/event", "dispatch/4 ns/event", "dispatch/16 ns/event", "dispatch/idle p50", "dispatch/idle p99"}},
@@ -76,7 +75,7 @@ func (c pageChapter) bars() plot.Bars {
 	b := plot.Bars{
 		Title:  picture.title,
 		Axis:   plot.Axis{Unit: picture.unit},
-		Series: []string{string(Ours), string(Theirs)},
+		Series: []string{string(Ours), string(Theirs), string(Textbook)},
 	}
 	third := c.third()
 	if third != "" {
@@ -91,6 +90,9 @@ func (c pageChapter) bars() plot.Bars {
 		group := plot.Group{Name: m.Title, Values: []plot.Value{
 			{At: scaled(r.Ours, r.Unit, picture.unit)}, {At: scaled(r.Theirs, r.Unit, picture.unit)},
 		}}
+		if r.Textbook != nil {
+			group.Values = append(group.Values, plot.Value{At: scaled(r.Textbook.Figure, r.Unit, picture.unit)})
+		}
 		if other, ok := c.page.record(name + " against " + string(third)); ok {
 			group.Values = append(group.Values, plot.Value{At: scaled(other.Theirs, other.Unit, picture.unit)})
 		}
@@ -135,13 +137,28 @@ func scaled(value float64, unit, into string) float64 {
 	return value * seconds[unit] * 1e9
 }
 
-// designNames are the ways in which an event can be brought to handlers, as package informer has them, and the scenarios
-// that show each.
-var designNames = []struct{ name, scenario string }{
-	{"fast (default)", "dispatch/"},
-	{"textbook", "dispatch/design-textbook-"},
-	{"bounded", "dispatch/design-bounded-"},
-	{"coalescing", "dispatch/design-coalescing-"},
+// designs are the ways in which an event can be brought to handlers: the scenarios that show each, and whose figure there.
+var designs = []struct {
+	name, scenario string
+	side           Side
+}{
+	{"fast (default)", "dispatch/", Ours},
+	{"textbook", "dispatch/", Textbook},
+	{"bounded", "dispatch/design-bounded-", Ours},
+	{"coalescing", "dispatch/design-coalescing-", Ours},
+	{string(Theirs), "dispatch/", Theirs},
+}
+
+// of returns a side's figure.
+func (r Record) of(side Side) float64 {
+	switch {
+	case side == Theirs:
+		return r.Theirs
+	case side == Textbook && r.Textbook != nil:
+		return r.Textbook.Figure
+	default:
+		return r.Ours
+	}
 }
 
 // designs shows the time of an event by design and number of handlers.
@@ -151,47 +168,31 @@ func (p *page) designs() plot.Bars {
 		Axis:   plot.Axis{Unit: bench.Nanoseconds},
 		Series: []string{"1 handler", "16 handlers"},
 	}
-	for _, d := range designNames {
+	for _, d := range designs {
 		var values []plot.Value
 		for _, handlers := range []string{"1", "16"} {
 			if r, ok := p.record(d.scenario + handlers + " ns/event"); ok {
-				values = append(values, plot.Value{At: r.Ours})
+				values = append(values, plot.Value{At: r.of(d.side)})
 			}
 		}
 		b.Groups = append(b.Groups, plot.Group{Name: d.name, Values: values})
 	}
-	var values []plot.Value
-	for _, handlers := range []string{"1", "16"} {
-		if r, ok := p.record("dispatch/" + handlers + " ns/event"); ok {
-			values = append(values, plot.Value{At: r.Theirs})
-		}
-	}
-	b.Groups = append(b.Groups, plot.Group{Name: string(Theirs), Values: values})
 	return fitted(b)
 }
 
 // designRows are the rows of the table of designs.
 func (p *page) designRows() []string {
 	var rows []string
-	cell := func(scenario, figure string, theirs bool) string {
-		r, ok := p.record(scenario + " " + figure)
-		switch {
-		case !ok:
-			return "–"
-		case theirs:
-			return human(r.Theirs, r.Unit)
-		default:
-			return human(r.Ours, r.Unit)
+	for _, d := range designs {
+		line := "| " + d.name + " |"
+		for _, figure := range []string{"1 ns/event", "16 ns/event", "1 allocs/event", "16 allocs/event"} {
+			cell := "–"
+			if r, ok := p.record(d.scenario + figure); ok {
+				cell = human(r.of(d.side), r.Unit)
+			}
+			line += " " + cell + " |"
 		}
+		rows = append(rows, line)
 	}
-	line := func(name, scenario string, theirs bool) {
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |", name,
-			cell(scenario+"1", "ns/event", theirs), cell(scenario+"16", "ns/event", theirs),
-			cell(scenario+"1", "allocs/event", theirs), cell(scenario+"16", "allocs/event", theirs)))
-	}
-	for _, d := range designNames {
-		line(d.name, d.scenario, false)
-	}
-	line(string(Theirs), "dispatch/", true)
 	return rows
 }

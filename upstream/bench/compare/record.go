@@ -31,8 +31,17 @@ type Record struct {
 	Verdict Verdict `json:"verdict"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
-	// Proof is what both sides were checked for.
+	// Proof is what every side was checked for.
 	Proof string `json:"proof"`
+	// Textbook is what the textbook form needed in the same rounds; nil where no textbook form does this work.
+	Textbook *TextbookRecord `json:"textbook,omitempty"`
+}
+
+// TextbookRecord is the textbook form's part in a record. It has no target.
+type TextbookRecord struct {
+	// Figure is the median over the rounds, Ratio is that divided by the record's Theirs.
+	Figure float64 `json:"figure"`
+	Ratio  float64 `json:"ratio"`
 }
 
 // newRecord makes the record of a measure from the figures of the rounds.
@@ -63,6 +72,20 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	}
 	r.Verdict = judge(m, r.Ours, r.Ratio, ratios)
 	return r, nil
+}
+
+// addTextbook adds what the textbook form needed. It must have done the same work.
+func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) error {
+	values, proof, err := figures(m, e, outcomes)
+	if err != nil {
+		return err
+	}
+	if proof != r.Proof {
+		return &ProofsDifferError{Measure: m.Name, Ours: r.Proof, Theirs: proof, Against: e.side}
+	}
+	figure := stats.Median(values)
+	r.Textbook = &TextbookRecord{Figure: figure, Ratio: stats.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
+	return nil
 }
 
 // figures returns the figure of a measure in each round, and the proof, which is the same for all of them.

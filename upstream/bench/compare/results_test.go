@@ -19,10 +19,10 @@ func results() compare.Results {
 	return compare.NewResults(compare.Machine{Processor: "a processor", Cores: 2, Modules: map[string]string{"k8s.io/client-go": "v0.36.3"}},
 		[]compare.Record{
 			{Name: "queue/cycle ns/op", Unit: "ns/op", Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Target: 0.25,
-				Better: bench.Lower, TargetKind: compare.Ratio, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26, Proof: "2000000 keys came out"},
+				Better: bench.Lower, TargetKind: compare.Ratio, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26, Proof: "2000000 keys came out", Textbook: &compare.TextbookRecord{Figure: 440, Ratio: 440.0 / 132}},
 			{Name: "queue/cycle allocs/op", Unit: "allocs/op", Ours: 0, Theirs: 1, Better: bench.Lower, TargetKind: compare.Value,
 				Rounds: 5, Verdict: compare.Met, Proof: "2000000 keys came out"},
-			{Name: "queue/lateness p99", Unit: "ns", Ours: 1e5, Theirs: 2e5, Ratio: 0.5, Better: bench.Lower, TargetKind: compare.None,
+			{Name: "dispatch/idle asleep p99", Unit: "ns", Ours: 1e5, Theirs: 2e5, Ratio: 0.5, Better: bench.Lower, TargetKind: compare.None,
 				Rounds: 5, Verdict: compare.Shown, Low: 0.4, High: 0.6},
 		})
 }
@@ -41,9 +41,10 @@ func TestTheRecordsAsPrograms(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"name": "queue/cycle ns/op", "unit": "ns/op", "ours": 31.0, "theirs": 132.0, "ratio": 31.0 / 132, "spread": 0.06,
 		"target": 0.25, "better": "lower", "target_kind": "ratio", "rounds": 5.0, "verdict": "met", "low": 0.22, "high": 0.26,
-		"proof": "2000000 keys came out",
+		"proof": "2000000 keys came out", "textbook": map[string]any{"figure": 440.0, "ratio": 440.0 / 132},
 	}, records[0])
 	assert.Contains(t, records[1], "target", "a target of nothing is one")
+	assert.NotContains(t, records[1], "textbook", "no textbook form did this work")
 
 	read, err := compare.ReadResults(path)
 	require.NoError(t, err)
@@ -71,12 +72,12 @@ func TestTheTable(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, results().WriteTable(&text))
 	assert.Equal(t, strings.TrimLeft(`
-measure                    ours    theirs  ratio     rounds      target
-queue/cycle ns/op         31 ns    132 ns   0.23  0.22–0.26      ≤ 0.25  met
-queue/cycle allocs/op  0 allocs  1 allocs   0.00  0.00–0.00  ≤ 0 allocs  met
+measure                    ours    theirs       textbook  ratio     rounds      target
+queue/cycle ns/op         31 ns    132 ns  440 ns (3.33)   0.23  0.22–0.26      ≤ 0.25  met
+queue/cycle allocs/op  0 allocs  1 allocs                  0.00  0.00–0.00  ≤ 0 allocs  met
 
-measure               ours  theirs  ratio     rounds  target
-queue/lateness p99  100 µs  200 µs   0.50  0.40–0.60          shown
+measure                     ours  theirs  textbook  ratio     rounds  target
+dispatch/idle asleep p99  100 µs  200 µs             0.50  0.40–0.60          shown
 
 2 of 2 targets met.
 `, "\n"), text.String())

@@ -18,10 +18,10 @@ func Line(r Record) string {
 
 // WriteTable writes the records as a table for a terminal.
 func WriteTable(w io.Writer, records []Record) error {
-	rows := [][]string{{"measure", "ours", "theirs", "ratio", "rounds", "target", ""}}
+	rows := [][]string{{"measure", "ours", "theirs", "textbook", "ratio", "rounds", "target", ""}}
 	for _, r := range records {
 		rows = append(rows, []string{
-			r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
+			r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r), times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
 		})
 	}
 	widths := make([]int, len(rows[0]))

@@ -20,11 +20,13 @@ var groups = []struct{ name, title string }{
 }
 
 // chapter is what a file in texts/ says: an introduction, and for each scenario how it was measured. A section whose heading is
-// "missed" and the name of a measure says why that target is out of reach. The page has it only if it is.
+// "missed" and the name of a measure says why that target is missed; the page has it only while it is. One that begins with "anew"
+// says what the target was before it was changed, and why it was; the page always has it.
 type chapter struct {
 	intro string
 	how   map[string]string // by scenario
 	why   map[string]string // by measure
+	anew  map[string]string // by measure
 	order []string          // of the scenarios
 }
 
@@ -38,7 +40,7 @@ func readChapter(name string) (chapter, error) {
 }
 
 func parseChapter(text string) (chapter, error) {
-	c := chapter{how: make(map[string]string), why: make(map[string]string)}
+	c := chapter{how: make(map[string]string), why: make(map[string]string), anew: make(map[string]string)}
 	parts := strings.Split("\n"+text, "\n## ")
 	c.intro = strings.TrimSpace(parts[0])
 	for _, part := range parts[1:] {
@@ -46,6 +48,8 @@ func parseChapter(text string) (chapter, error) {
 		into, key := c.how, strings.TrimSpace(heading)
 		if measure, ok := strings.CutPrefix(key, "missed "); ok {
 			into, key = c.why, measure
+		} else if measure, ok := strings.CutPrefix(key, "anew "); ok {
+			into, key = c.anew, measure
 		} else {
 			c.order = append(c.order, key)
 		}

@@ -89,26 +89,30 @@ func watchesNamespaces(requests []request) bool {
 	return false
 }
 
-// work is what a controller has asked for from the moment at which the namespaces were deleted, whatever it was for;
-// only its watches are left out, which are there all the time.
+// work is what a controller has asked for between the deletion of the namespaces and the end of the last of them, for any
+// purpose; only its watches are left out, which are open all the time.
 type work struct {
 	requests    int
-	first, last time.Time // when the first request arrived, and when the last was answered
+	first, last time.Time // when the first request arrived, and when the one that ended the last namespace was answered
 }
 
-// workSince sums up the requests that arrived after a moment.
+// workSince sums up the requests that arrived after a moment and before the answer that ended the last namespace. What a
+// controller says afterwards, such as an event, is not in it: it may be in the log by now or not.
 func workSince(moment time.Time, requests []request) work {
 	var w work
 	for _, r := range requests {
-		if r.Verb == "watch" || r.Stage != "ResponseComplete" || !r.RequestReceivedTimestamp.After(moment) {
+		if r.finalizes() && r.RequestReceivedTimestamp.After(moment) && r.StageTimestamp.After(w.last) {
+			w.last = r.StageTimestamp
+		}
+	}
+	for _, r := range requests {
+		arrived := r.RequestReceivedTimestamp
+		if r.Verb == "watch" || r.Stage != "ResponseComplete" || !arrived.After(moment) || arrived.After(w.last) {
 			continue
 		}
 		w.requests++
-		if w.first.IsZero() || r.RequestReceivedTimestamp.Before(w.first) {
-			w.first = r.RequestReceivedTimestamp
-		}
-		if r.StageTimestamp.After(w.last) {
-			w.last = r.StageTimestamp
+		if w.first.IsZero() || arrived.Before(w.first) {
+			w.first = arrived
 		}
 	}
 	return w

@@ -16,6 +16,7 @@ const recorded = `{"kind":"Event","stage":"ResponseStarted","requestURI":"/api/v
 {"kind":"Event","stage":"ResponseComplete","requestURI":"/apis","verb":"get","responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.400000Z","stageTimestamp":"2026-01-02T03:04:06.401000Z"}
 {"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a/finalize","verb":"update","objectRef":{"resource":"namespaces","namespace":"a","name":"a","subresource":"finalize"},"responseStatus":{"code":409},"requestReceivedTimestamp":"2026-01-02T03:04:06.600000Z","stageTimestamp":"2026-01-02T03:04:06.603000Z"}
 {"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/a/finalize","verb":"update","objectRef":{"resource":"namespaces","namespace":"a","name":"a","subresource":"finalize"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:06.700000Z","stageTimestamp":"2026-01-02T03:04:06.710000Z"}
+{"kind":"Event","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/default/events","verb":"create","objectRef":{"resource":"events","namespace":"default"},"responseStatus":{"code":403},"requestReceivedTimestamp":"2026-01-02T03:04:06.717000Z","stageTimestamp":"2026-01-02T03:04:06.718000Z"}
 `
 
 func moment(t *testing.T, text string) time.Time {
@@ -28,10 +29,10 @@ func moment(t *testing.T, text string) time.Time {
 func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
 	requests, err := parseAudit([]byte(recorded))
 	require.NoError(t, err)
-	require.Len(t, requests, 5)
+	require.Len(t, requests, 6)
 
 	all := workSince(moment(t, "2026-01-02T03:04:05Z"), requests)
-	assert.Equal(t, 4, all.requests, "the watch does not count")
+	assert.Equal(t, 4, all.requests, "neither the watch counts nor what is said when the namespace is gone")
 	assert.Equal(t, 310*time.Millisecond, all.took(), "from the first to arrive, discovery included, to the last answer")
 	assert.Equal(t, 2, workSince(moment(t, "2026-01-02T03:04:06.5Z"), requests).requests)
 	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
@@ -66,7 +67,7 @@ func TestAuditLogIsReadPieceByPiece(t *testing.T) {
 	second, err := log.read()
 	require.NoError(t, err)
 	assert.NotEmpty(t, first)
-	assert.Len(t, append(first, second...), 5, "the line that was being written is read when it is complete")
+	assert.Len(t, append(first, second...), 6, "the line that was being written is read when it is complete")
 
 	log.offset = 0
 	require.NoError(t, log.skip())

@@ -45,6 +45,13 @@ func (c Config) subject(side compare.Side) (subject e2e.Subject, path string, kn
 	switch side {
 	case compare.Ours:
 		return e2e.Orrery(), c.Orrery, true
+	case compare.Textbook:
+		textbook := e2e.Orrery()
+		textbook.Name += "-textbook"
+		textbook.Args = func(kubeconfig string) []string {
+			return append(e2e.Orrery().Args(kubeconfig), "--gears=textbook")
+		}
+		return textbook, c.Orrery, true
 	case compare.Theirs:
 		return e2e.BuiltIn(), c.ControlPlane, true
 	}

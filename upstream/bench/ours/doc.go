@@ -3,7 +3,7 @@
 //
 // # Concept
 //
-// One function, [Scenarios], for command ours.
+// A function for each form that command ours can be: [Scenarios], [TextbookScenarios], [InOrderScenarios].
 //
 // # Guarantees
 //

@@ -215,7 +215,7 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, name := range []string{
 		"dispatch/1", "dispatch/4", "dispatch/16", "dispatch/idle", "dispatch/stalled-default", "dispatch/stalled-coalescing",
-		"dispatch/design-fast-1", "dispatch/design-textbook-16", "dispatch/design-bounded-1", "dispatch/design-coalescing-16",
+		"dispatch/design-bounded-1", "dispatch/design-coalescing-16",
 	} {
 		assert.Contains(t, names, name)
 	}

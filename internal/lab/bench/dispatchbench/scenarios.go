@@ -8,12 +8,12 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Scenarios are the fixed pieces of work of the comparison. With this project as the subject they include one for each
-// of its designs, with 1 and with 16 handlers: "dispatch/design-fast-16".
+// Scenarios are the fixed pieces of work of the comparison. With this project's fast gears as the subject they include the
+// designs that are variants of these, with 1 and with 16 handlers: "dispatch/design-bounded-16".
 func Scenarios(subject Subject) []bench.Scenario {
 	coalescing := subject
-	_, isOwn := subject.(orrery)
-	if isOwn {
+	isFast := subject == Orrery(Fast)
+	if isFast {
 		coalescing = Orrery(Coalescing)
 	}
 	all := []bench.Scenario{
@@ -26,8 +26,8 @@ func Scenarios(subject Subject) []bench.Scenario {
 		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, allTold),
 		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, lastTold),
 	}
-	if isOwn {
-		for _, design := range Designs() {
+	if isFast {
+		for _, design := range []Design{Coalescing, Bounded} {
 			for _, handlers := range []int{1, 16} {
 				name := fmt.Sprintf("dispatch/design-%s-%d", design, handlers)
 				all = append(all, dispatchScenario(name, Orrery(design), handlers, false))

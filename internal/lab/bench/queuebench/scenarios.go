@@ -14,7 +14,6 @@ const (
 	ScenarioPipeline       = "queue/pipeline"
 	ScenarioPipelineSingly = "queue/pipeline-singly"
 	ScenarioAddAfter       = "queue/add-after"
-	ScenarioLateness       = "queue/lateness"
 	ScenarioAddRateLimited = "queue/add-rate-limited"
 )
 
@@ -30,7 +29,6 @@ func Scenarios(subject Subject) []bench.Scenario {
 		{ScenarioPipeline, Pipeline},
 		{ScenarioPipelineSingly, PipelineSingly},
 		{ScenarioAddAfter, AddAfter},
-		{ScenarioLateness, Lateness},
 		{ScenarioAddRateLimited, AddRateLimited},
 	} {
 		if !subject.Supports(s.name) {

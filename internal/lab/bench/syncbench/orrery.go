@@ -15,23 +15,39 @@ import (
 
 // Orrery is this project's informer on this project's client, as they are by default, with an index by namespace, which
 // client-go's informer for metadata always has.
-func Orrery() Subject { return orrery{} }
+func Orrery() Subject { return orrery{name: "orrery", codec: clientfast.Codec{}} }
 
-type orrery struct{}
+// Textbook is the same of textbook gears. Its client reads JSON only.
+func Textbook() Subject {
+	return orrery{name: "textbook", codec: restclient.PlainCodec(), textbook: true}
+}
 
-func (orrery) Name() string { return "orrery" }
+type orrery struct {
+	name     string
+	codec    restclient.Codec
+	textbook bool
+}
 
-func (orrery) Start(target Target) (Informer, error) {
-	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: clientfast.Codec{}})
+func (o orrery) Name() string { return o.name }
+
+func (o orrery) Start(target Target) (Informer, error) {
+	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: o.codec})
 	if err != nil {
 		return nil, err
 	}
 	if target.Typed {
 		pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
-		return startInformer(client, pods, func(p *api.Pod) *api.ObjectMeta { return &p.ObjectMeta })
+		return startInformer(client, pods, gearsOf[*api.Pod](o), func(p *api.Pod) *api.ObjectMeta { return &p.ObjectMeta })
 	}
 	heads := restclient.Metadata(client, api.PodsResource, "")
-	return startInformer(client, heads, func(p *api.PartialObjectMetadata) *api.ObjectMeta { return &p.ObjectMeta })
+	return startInformer(client, heads, gearsOf[*api.PartialObjectMetadata](o), func(p *api.PartialObjectMetadata) *api.ObjectMeta { return &p.ObjectMeta })
+}
+
+func gearsOf[T informer.Object](o orrery) informer.Gears[T] {
+	if o.textbook {
+		return informer.Gears[T]{}
+	}
+	return fast.Gears[T]()
 }
 
 // orreryInformer is a running informer for objects of type T.
@@ -45,11 +61,11 @@ type orreryInformer[T informer.Object] struct {
 	running      sync.WaitGroup
 }
 
-func startInformer[T informer.Object](client *restclient.Client, resource *restclient.Resource[T], head func(T) *api.ObjectMeta) (Informer, error) {
+func startInformer[T informer.Object](client *restclient.Client, resource *restclient.Resource[T], gears informer.Gears[T], head func(T) *api.ObjectMeta) (Informer, error) {
 	i := &orreryInformer[T]{client: client, head: head}
 	i.informer = informer.NewSharedIndexInformer(resource, informer.Config[T]{
 		Name:     "pods",
-		Gears:    fast.Gears[T](),
+		Gears:    gears,
 		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
 	})
 	var err error

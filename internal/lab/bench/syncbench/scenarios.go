@@ -6,8 +6,11 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Scenarios are the two syncs of the comparison.
+// Scenarios are the two syncs of the comparison. A textbook client reads JSON only, and so it has the first only.
 func Scenarios(subject Subject) []bench.Scenario {
+	if own, ok := subject.(orrery); ok && own.textbook {
+		return []bench.Scenario{jsonScenario(subject)}
+	}
 	return []bench.Scenario{jsonScenario(subject), protobufScenario(subject)}
 }
 

@@ -181,6 +181,19 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, "comparing", meter.Phase().Name)
 }
 
+// The textbook gears sync the same pods. They read JSON only, so there is one scenario for them.
+func TestTheTextbook(t *testing.T) {
+	fast, err := Run(t.Context(), Orrery(), Config{Objects: 300}, nil)
+	require.NoError(t, err)
+	textbook, err := Run(t.Context(), Textbook(), Config{Objects: 300}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, fast.Proof, textbook.Proof)
+	assert.Equal(t, "textbook", textbook.Subject)
+	scenarios := Scenarios(Textbook())
+	require.Len(t, scenarios, 1)
+	assert.Equal(t, "sync/json", scenarios[0].Name)
+}
+
 func TestRunTyped(t *testing.T) {
 	_, err := Run(t.Context(), Orrery(), Config{Objects: 300, Typed: true}, nil)
 	assert.NoError(t, err)

@@ -29,6 +29,11 @@ func list(w io.Writer) error {
 // measures are those that were asked for.
 func (o *options) measures() ([]compare.Measure, error) {
 	measures := compare.Measures()
+	if o.quick || o.aa { // neither is about the textbook forms
+		for i := range measures {
+			measures[i].Textbook = ""
+		}
+	}
 	switch {
 	case o.quick:
 		measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return !m.Quick })

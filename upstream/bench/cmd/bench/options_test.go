@@ -59,6 +59,9 @@ func TestWhichMeasures(t *testing.T) {
 		for _, m := range measures {
 			found = found || m.Kind == compare.None
 			assert.True(t, m.Quick || !o.quick, m.Name)
+			if arguments != "" {
+				assert.Empty(t, m.Textbook, "%s with %s", m.Name, arguments)
+			}
 		}
 		assert.Equal(t, untargeted, found, "measures without a target with %q", arguments)
 	}

@@ -29,13 +29,15 @@ type runners struct {
 func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
 	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
-	priority, realFIFO := theirs, theirs
+	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
+	textbook.Args, inOrder.Args = []string{"textbook"}, []string{"inorder"}
 	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
 	if aa {
 		theirs = ours
 	}
 	commands := map[compare.Side]worker.Command{
-		compare.Ours: ours, compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
+		compare.Ours: ours, compare.Textbook: textbook, compare.InOrder: inOrder,
+		compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
 	}
 	for side, command := range commands {
 		command.Side = string(side)

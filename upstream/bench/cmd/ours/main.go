@@ -1,15 +1,27 @@
-// Command ours is this project's side of the comparison. It links nothing of the original.
+// Command ours is this project's side of the comparison. Without an argument it is the fast form of each gear; "textbook" as the
+// first argument makes it the textbook form, and "inorder" the FIFO that keeps every event. It links nothing of the original.
 package main
 
 import (
 	"os"
 
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/ours"
 )
 
+var others = map[string]func() []bench.Scenario{
+	"textbook": ours.TextbookScenarios,
+	"inorder":  ours.InOrderScenarios,
+}
+
 func main() {
 	syncbench.ServeIfAsked()
+	if len(os.Args) > 1 {
+		if scenarios, ok := others[os.Args[1]]; ok {
+			os.Exit(worker.Main(scenarios(), append([]string{os.Args[0] + " " + os.Args[1]}, os.Args[2:]...)))
+		}
+	}
 	os.Exit(worker.Main(ours.Scenarios(), os.Args))
 }
