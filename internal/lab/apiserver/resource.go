@@ -24,9 +24,6 @@ func (x *exchange) serveResource() error {
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
 		return x.misplaced(def)
 	}
-	if err := checkTimeout(x.query); err != nil {
-		return err
-	}
 	target := registry.Target{
 		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
 	}
