@@ -128,6 +128,7 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	if err := t.invalid(checkUpdate(t, next, current)); err != nil {
 		return nil, false, err
 	}
+	w.warn(resources.FinalizerWarnings(t.Definition, next, current))
 	if err := r.admitted(verb, t, w, next); err != nil {
 		return nil, false, err
 	}
@@ -172,11 +173,9 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 	}
 }
 
-// checkUpdate says what is wrong with a step. What is wrong with the metadata is said twice: kube-apiserver checks it in
-// general and again for the type.
+// checkUpdate says what is wrong with a step.
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {
-	errs := resources.MetaUpdateValidation(next, current)
-	errs = append(errs, errs...)
+	errs := resources.MetaUpdateValidation(t.Definition, t.Subresource, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
 	switch t.Subresource {
 	case "status":

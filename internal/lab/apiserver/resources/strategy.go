@@ -35,6 +35,12 @@ type Strategy struct {
 	// ValidateName checks metadata.name; nil means the rule of most types, DNS subdomains.
 	ValidateName NameRule
 
+	// UpdateMeta is what an update checks of the metadata besides what all updates do.
+	UpdateMeta MetaCheck
+	// LooseFinalizers tells whether a finalizer may have any name, without a domain. Custom resources may have such, too,
+	// and their writers are warned ([FinalizerWarnings]).
+	LooseFinalizers bool
+
 	// GraceSeconds is how long an object takes to end, for a delete request that asked for so many seconds (nil: did not
 	// ask). Nil: 0, the object ends at once.
 	GraceSeconds func(o *api.Unstructured, asked *int64) int64

@@ -22,6 +22,7 @@ func apiServices() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckStepThenAll, LooseFinalizers: true,
 			Default:                  defaultAPIService,
 			PrepareCreate:            func(o *api.Unstructured) { o.Object["status"] = tree{} },
 			PrepareUpdate:            keepStatus,

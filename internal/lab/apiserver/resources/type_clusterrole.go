@@ -18,6 +18,7 @@ func clusterRoles() *Definition {
 		Plural: "clusterroles", Singular: "clusterrole", Kind: "ClusterRole",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  rulesAreThere,
 			Validate:                 validate,
 			ValidateName:             names.PathSegment,

@@ -10,6 +10,7 @@ func clusterRoleBindings() *Definition {
 		Plural: "clusterrolebindings", Singular: "clusterrolebinding", Kind: "ClusterRoleBinding",
 		Columns: bindingColumns(),
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  defaultBinding,
 			Validate:                 validate,
 			ValidateUpdate:           validateBindingUpdate(validate),

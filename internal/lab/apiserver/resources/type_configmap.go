@@ -16,6 +16,7 @@ func configMaps() *Definition {
 		ShortNames: []string{"cm"}, Namespaced: true,
 		Columns: []Column{nameColumn(), {Name: "Data", Type: "string", Description: "How many keys there are.", Cell: configMapKeys}, ageColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckStepThenAll,
 			Validate:                 validateConfigMap,
 			ValidateUpdate:           validateConfigMapUpdate,
 			AllowUnconditionalUpdate: true,

@@ -15,12 +15,13 @@ func customResourceDefinitions() *Definition {
 		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Status: true,
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
-			Default:        defaultCRD,
-			PrepareCreate:  prepareCRD,
-			PrepareUpdate:  prepareCRDUpdate,
-			PrepareStatus:  statusKeepsMetadata("labels", "annotations", "ownerReferences"),
-			Validate:       validateCRD,
-			ValidateUpdate: validateCRDUpdate,
+			LooseFinalizers: true,
+			Default:         defaultCRD,
+			PrepareCreate:   prepareCRD,
+			PrepareUpdate:   prepareCRDUpdate,
+			PrepareStatus:   statusKeepsMetadata("labels", "annotations", "ownerReferences"),
+			Validate:        validateCRD,
+			ValidateUpdate:  validateCRDUpdate,
 		},
 	}
 }

@@ -16,6 +16,7 @@ func leases() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			LooseFinalizers:     true,
 			Default:             func(o *api.Unstructured) { made(o.Object, "spec") },
 			Validate:            validateLease,
 			AllowCreateOnUpdate: true,

@@ -26,6 +26,7 @@ func persistentVolumeClaims() *Definition {
 			{Name: "VolumeMode", Type: "string", Priority: 1, Description: "A file system, or a raw device.", Cell: fieldOr(unsetText, "spec", "volumeMode")},
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckStepThenAll,
 			Default: func(o *api.Unstructured) {
 				fillText(made(o.Object, "spec"), "volumeMode", "Filesystem")
 				pendingClaim(o)

@@ -18,6 +18,7 @@ func roles() *Definition {
 		Plural: "roles", Singular: "role", Kind: "Role", Namespaced: true,
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  rulesAreThere,
 			Validate:                 validate,
 			ValidateName:             names.PathSegment,

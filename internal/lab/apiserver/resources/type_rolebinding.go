@@ -10,6 +10,7 @@ func roleBindings() *Definition {
 		Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding", Namespaced: true,
 		Columns: bindingColumns(),
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  defaultBinding,
 			Validate:                 validate,
 			ValidateUpdate:           validateBindingUpdate(validate),

@@ -24,6 +24,7 @@ func secrets() *Definition {
 		Selectable: []string{"type"},
 		Fields:     func(o *api.Unstructured) map[string]string { return map[string]string{"type": text(o.Object, "type")} },
 		Strategy: Strategy{
+			UpdateMeta:               CheckStepThenAll,
 			Default:                  defaultSecret,
 			Validate:                 validateSecret,
 			ValidateUpdate:           validateSecretUpdate,

@@ -6,6 +6,6 @@ func serviceAccounts() *Definition {
 		Plural: "serviceaccounts", Singular: "serviceaccount", Kind: "ServiceAccount",
 		ShortNames: []string{"sa"}, Namespaced: true,
 		Columns:  []Column{nameColumn(), ageColumn()},
-		Strategy: Strategy{AllowUnconditionalUpdate: true},
+		Strategy: Strategy{UpdateMeta: CheckStepThenAll, AllowUnconditionalUpdate: true},
 	}
 }

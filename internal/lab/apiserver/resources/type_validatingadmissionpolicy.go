@@ -18,6 +18,7 @@ func validatingAdmissionPolicies() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckAll, LooseFinalizers: true,
 			Default:       defaultPolicy,
 			PrepareCreate: func(o *api.Unstructured) { resetStatus(o); firstGeneration(o) },
 			PrepareUpdate: specGeneration,

@@ -18,6 +18,7 @@ func validatingAdmissionPolicyBindings() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckAll, LooseFinalizers: true,
 			Default:       defaultPolicyBinding,
 			PrepareCreate: firstGeneration,
 			PrepareUpdate: func(o, old *api.Unstructured) { nextGeneration(o, old, specChanged(o, old)) },

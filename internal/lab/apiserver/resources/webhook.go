@@ -22,6 +22,7 @@ func webhookConfigurations(d *Definition, reinvocation string) *Definition {
 		ageColumn(),
 	}
 	d.Strategy = Strategy{
+		UpdateMeta: CheckAll, LooseFinalizers: true,
 		Default:       func(o *api.Unstructured) { defaultWebhooks(o, reinvocation) },
 		PrepareCreate: firstGeneration,
 		PrepareUpdate: func(o, old *api.Unstructured) {
