@@ -31,6 +31,13 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	}
 	teller := story.New(scene.Name, scene.Happens, scene.Look)
 	teller.Tell(story.Server, "an API server in memory listens on %s", server.URL())
+	if config.Started != nil {
+		words, err := config.Started(server)
+		if err != nil {
+			return err
+		}
+		teller.Tell(story.You, "%s", words)
+	}
 	s := show{
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{
