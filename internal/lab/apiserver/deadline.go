@@ -2,8 +2,8 @@ package apiserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"time"
 )
 
 // limitTime gives the request the deadline that the client asks for with ?timeout=. Watches and logs have none: a watch is bounded by
@@ -23,7 +23,9 @@ func (x *exchange) limitTime() (release func(), err error) {
 
 // late reports whether the deadline of the request has passed.
 func (x *exchange) late() bool {
-	return errors.Is(x.r.Context().Err(), context.DeadlineExceeded)
+	// The deadline of the connection for the body is the same instant, and may be noticed before that of the context.
+	limit, limited := x.r.Context().Deadline()
+	return limited && !time.Now().Before(limit)
 }
 
 // timedOut answers as the outermost filter of kube-apiserver does, which knows nothing of the form that was agreed on.

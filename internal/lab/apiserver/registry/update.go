@@ -167,6 +167,10 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 		prepare = strategy.PrepareStatus
 	case "finalize":
 		prepare = strategy.PrepareFinalize
+	default:
+		if part := strategy.Parts[t.Subresource]; part != nil {
+			prepare = part
+		}
 	}
 	if prepare != nil {
 		prepare(next, current)
@@ -182,6 +186,10 @@ func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldErr
 		check = t.Definition.Strategy.ValidateStatusUpdate
 	case "finalize":
 		check = t.Definition.Strategy.ValidateFinalizeUpdate
+	default:
+		if t.Definition.Strategy.Parts[t.Subresource] != nil {
+			check = nil
+		}
 	}
 	if check != nil {
 		errs = append(errs, check(next, current)...)

@@ -23,6 +23,10 @@ type Strategy struct {
 	// PrepareFinalize keeps, on a write to the finalize subresource, everything but the finalizers.
 	PrepareFinalize func(o, old *api.Unstructured)
 
+	// Parts prepare writes to other subresources: they keep everything but what those are for. Without one such a write
+	// changes what a write to the object would.
+	Parts map[string]func(o, old *api.Unstructured)
+
 	// Validate says what is wrong with an object, at creation and, where upstream does so, at updates. Metadata is
 	// checked by [ObjectMetaValidation] and names by ValidateName before that.
 	Validate func(o *api.Unstructured) []apierrors.FieldError

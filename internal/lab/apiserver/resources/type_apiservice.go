@@ -13,8 +13,7 @@ import (
 func apiServices() *Definition {
 	return &Definition{
 		Group:  "apiregistration.k8s.io",
-		Plural: "apiservices", Singular: "apiservice", Kind: "APIService",
-		Categories: []string{"api-extensions"}, Status: true,
+		Plural: "apiservices",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Service", Type: "string", Description: "The service in front of that server, or Local for this one.", Cell: apiServiceService},

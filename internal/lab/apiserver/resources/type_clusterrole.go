@@ -14,8 +14,8 @@ func clusterRoles() *Definition {
 		return m
 	}
 	return &Definition{
-		Group:  rbacGroup,
-		Plural: "clusterroles", Singular: "clusterrole", Kind: "ClusterRole",
+		Group:   rbacGroup,
+		Plural:  "clusterroles",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
 			UpdateMeta:               CheckAllThenStep,

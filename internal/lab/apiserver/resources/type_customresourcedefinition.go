@@ -10,9 +10,8 @@ import (
 // customResourceDefinitions make new types.
 func customResourceDefinitions() *Definition {
 	return &Definition{
-		Group:  "apiextensions.k8s.io",
-		Plural: "customresourcedefinitions", Singular: "customresourcedefinition", Kind: "CustomResourceDefinition",
-		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Status: true,
+		Group:   "apiextensions.k8s.io",
+		Plural:  "customresourcedefinitions",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
 			LooseFinalizers: true,

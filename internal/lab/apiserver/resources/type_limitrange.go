@@ -8,8 +8,7 @@ import (
 // limitRanges bound what single objects of a namespace may ask for. Nobody enforces them here.
 func limitRanges() *Definition {
 	return &Definition{
-		Plural: "limitranges", Singular: "limitrange", Kind: "LimitRange",
-		ShortNames: []string{"limits"}, Namespaced: true,
+		Plural:  "limitranges",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
 			UpdateMeta:               CheckAll,

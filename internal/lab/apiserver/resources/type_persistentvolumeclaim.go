@@ -12,8 +12,7 @@ import (
 // persistentVolumeClaims ask for storage.
 func persistentVolumeClaims() *Definition {
 	return &Definition{
-		Plural: "persistentvolumeclaims", Singular: "persistentvolumeclaim", Kind: "PersistentVolumeClaim",
-		ShortNames: []string{"pvc"}, Namespaced: true, Status: true,
+		Plural: "persistentvolumeclaims",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Status", Type: "string", Description: "Pending, Bound, Lost, or Terminating.", Cell: claimStatus},

@@ -14,7 +14,7 @@ import (
 // secrets are data that fewer people should see.
 func secrets() *Definition {
 	return &Definition{
-		Plural: "secrets", Singular: "secret", Kind: "Secret", Namespaced: true,
+		Plural: "secrets",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Type", Type: "string", Description: "What the data is for.", Cell: field("type")},

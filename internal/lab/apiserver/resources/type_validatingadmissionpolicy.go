@@ -9,8 +9,7 @@ import (
 func validatingAdmissionPolicies() *Definition {
 	return &Definition{
 		Group:  admissionGroup,
-		Plural: "validatingadmissionpolicies", Singular: "validatingadmissionpolicy", Kind: "ValidatingAdmissionPolicy",
-		Categories: []string{"api-extensions"}, Status: true,
+		Plural: "validatingadmissionpolicies",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Validations", Type: "integer", Description: "How many expressions there are.", Cell: policyValidations},
