@@ -8,8 +8,8 @@ import (
 // plain says in what a type without code of its own differs from the plainest one. The zero value is a type without
 // generation, that an update does not create, and whose updates need no resourceVersion.
 type plain struct {
-	// generation counts the changes of the object outside of its metadata and status.
-	generation bool
+	// generation says whether the changes of the object outside of its metadata and status are counted.
+	generation counting
 	// createOnUpdate and conditional are AllowCreateOnUpdate and the contrary of AllowUnconditionalUpdate.
 	createOnUpdate, conditional bool
 	// loose is LooseFinalizers, meta is UpdateMeta.
@@ -19,6 +19,8 @@ type plain struct {
 	orphans bool
 	// fill fills in what the type says about absent fields.
 	fill func(o tree)
+	// prepare is done to a new object, and to one that is updated, after the generation is known.
+	prepare func(o *api.Unstructured)
 	// status is that of a new object; nil is an empty one.
 	status func() tree
 	// selectable are fields by which clients may select.
@@ -29,60 +31,73 @@ type plain struct {
 	parts map[string]func(o, old *api.Unstructured)
 }
 
+// counting is how a type counts its changes.
+type counting int
+
+const (
+	uncounted counting = iota
+	// counted is from 1 on.
+	counted
+	// countedOnce is 1 for ever.
+	countedOnce
+	// countedLater begins with the first change.
+	countedLater
+)
+
 var replicaPaths = &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}}
 
 // plains are the types without code of their own, by their qualified names. Those that are not here are the plainest.
 var plains = map[string]plain{
-	"endpoints":              {createOnUpdate: true, cells: endpointsCells},
+	"endpoints":              {createOnUpdate: true, fill: fillEndpoints, cells: endpointsCells},
 	"componentstatuses":      {cells: componentCells},
 	"persistentvolumes":      {fill: fillVolume, status: phase("Pending"), cells: volumeCells},
-	"podtemplates":           {generation: true, fill: fillTemplate, cells: podTemplateCells},
-	"replicationcontrollers": {generation: true, orphans: true, fill: fillReplicas, scale: replicaPaths, selectable: [][]string{{"status", "replicas"}}, cells: controllerCells},
+	"podtemplates":           {generation: counted, fill: fillTemplate, cells: podTemplateCells},
+	"replicationcontrollers": {generation: counted, orphans: true, fill: fillController, scale: replicaPaths, selectable: [][]string{{"status", "replicas"}}, cells: controllerCells},
 
 	"controllerrevisions.apps": {cells: revisionCells},
-	"daemonsets.apps":          {generation: true, fill: fillSpecTemplate, cells: daemonSetCells},
-	"statefulsets.apps":        {generation: true, fill: fillReplicas, scale: replicaPaths, cells: statefulSetCells},
+	"daemonsets.apps":          {generation: counted, fill: fillDaemonSet, prepare: templateGeneration, cells: daemonSetCells},
+	"statefulsets.apps":        {generation: counted, fill: fillStatefulSet, status: noReplicas, scale: replicaPaths, cells: statefulSetCells},
 
 	"horizontalpodautoscalers.autoscaling": {fill: fillAutoscaler, cells: autoscalerCells},
 
-	"cronjobs.batch": {generation: true, fill: fillCronJob, cells: cronJobCells},
-	"jobs.batch":     {generation: true, orphans: true, fill: fillJob, selectable: [][]string{{"status", "successful"}}, cells: jobCells},
+	"cronjobs.batch": {generation: counted, fill: fillCronJob, cells: cronJobCells},
+	"jobs.batch":     {generation: counted, orphans: true, fill: fillJob, selectable: [][]string{{"status", "successful"}}, cells: jobCells},
 
 	"certificatesigningrequests.certificates.k8s.io": {
 		selectable: [][]string{{"spec", "signerName"}}, cells: signingCells,
 		parts: map[string]func(o, old *api.Unstructured){"approval": keepAllBut("status", "conditions")},
 	},
 
-	"ingressclasses.networking.k8s.io":  {generation: true, cells: ingressClassCells},
-	"ingresses.networking.k8s.io":       {generation: true, fill: fillIngress, cells: ingressCells},
+	"ingressclasses.networking.k8s.io":  {generation: counted, fill: fillIngressClass, cells: ingressClassCells},
+	"ingresses.networking.k8s.io":       {generation: counted, cells: ingressCells},
 	"ipaddresses.networking.k8s.io":     {cells: addressCells},
-	"networkpolicies.networking.k8s.io": {generation: true, fill: fillNetworkPolicy, cells: networkPolicyCells},
+	"networkpolicies.networking.k8s.io": {generation: counted, fill: fillNetworkPolicy, cells: networkPolicyCells},
 	"servicecidrs.networking.k8s.io":    {cells: serviceRangeCells},
 
-	"poddisruptionbudgets.policy": {generation: true, conditional: true, cells: budgetCells},
+	"poddisruptionbudgets.policy": {generation: counted, conditional: true, cells: budgetCells},
 
-	"csidrivers.storage.k8s.io":              {conditional: true, fill: fillDriver, cells: driverCells},
+	"csidrivers.storage.k8s.io":              {generation: countedLater, conditional: true, fill: fillDriver, cells: driverCells},
 	"csinodes.storage.k8s.io":                {conditional: true, cells: map[string]cell{"Drivers": length("spec", "drivers")}},
 	"csistoragecapacities.storage.k8s.io":    {conditional: true},
 	"storageclasses.storage.k8s.io":          {fill: fillStorageClass, cells: storageClassCells},
 	"volumeattachments.storage.k8s.io":       {conditional: true, cells: attachmentCells},
 	"volumeattributesclasses.storage.k8s.io": {cells: map[string]cell{"DriverName": field("driverName")}},
 
-	"mutatingadmissionpolicies.admissionregistration.k8s.io":       {generation: true, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
-	"mutatingadmissionpolicybindings.admissionregistration.k8s.io": {generation: true, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
+	"mutatingadmissionpolicies.admissionregistration.k8s.io":       {generation: counted, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
+	"mutatingadmissionpolicybindings.admissionregistration.k8s.io": {generation: counted, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
 
-	"priorityclasses.scheduling.k8s.io": {generation: true, fill: fillPriorityClass, cells: priorityClassCells},
+	"priorityclasses.scheduling.k8s.io": {generation: countedOnce, fill: fillPriorityClass, cells: priorityClassCells},
 
 	"runtimeclasses.node.k8s.io": {createOnUpdate: true, conditional: true, loose: true, cells: map[string]cell{"Handler": field("handler")}},
 
-	"endpointslices.discovery.k8s.io": {generation: true, fill: fillSlice, cells: sliceCells},
+	"endpointslices.discovery.k8s.io": {generation: counted, fill: fillSlice, cells: sliceCells},
 
-	"deviceclasses.resource.k8s.io":  {generation: true},
+	"deviceclasses.resource.k8s.io":  {generation: counted},
 	"resourceclaims.resource.k8s.io": {cells: map[string]cell{"State": deviceClaimState}},
-	"resourceslices.resource.k8s.io": {generation: true, selectable: [][]string{{"spec", "nodeName"}, {"spec", "driver"}}, cells: deviceSliceCells},
+	"resourceslices.resource.k8s.io": {generation: counted, selectable: [][]string{{"spec", "nodeName"}, {"spec", "driver"}}, cells: deviceSliceCells},
 
-	"flowschemas.flowcontrol.apiserver.k8s.io":                 {generation: true, cells: flowCells},
-	"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": {generation: true, cells: levelCells},
+	"flowschemas.flowcontrol.apiserver.k8s.io":                 {generation: counted, cells: flowCells},
+	"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": {generation: counted, fill: fillLevel, cells: levelCells},
 }
 
 // plainDefinition makes the definition of a type that has no code of its own.
@@ -102,10 +117,10 @@ func plainDefinition(r record) *Definition {
 		if spec, _ := d.Type.Field("spec"); spec.Struct() {
 			made(o.Object, "spec")
 		}
-		fillRequired(d.Type, o.Object)
+		fillAlways(d.Type, o.Object)
 		if p.fill != nil {
 			p.fill(o.Object)
-			fillRequired(d.Type, o.Object)
+			fillAlways(d.Type, o.Object)
 		}
 	}
 	d.Strategy.PrepareCreate = func(o *api.Unstructured) {
@@ -115,28 +130,33 @@ func plainDefinition(r record) *Definition {
 				status = p.status()
 			}
 			o.Object["status"] = status
-			fillRequired(d.Type, o.Object)
+			fillAlways(d.Type, o.Object)
 		}
-		if p.generation {
+		if p.generation == counted || p.generation == countedOnce {
 			firstGeneration(o)
+		}
+		if p.prepare != nil {
+			p.prepare(o)
 		}
 	}
 	d.Strategy.PrepareUpdate = func(o, old *api.Unstructured) {
 		if d.Status {
 			keepStatus(o, old)
 		}
-		if p.generation {
-			nextGeneration(o, old, contentChanged(o, old, true))
+		counts := p.generation == counted || p.generation == countedLater
+		nextGeneration(o, old, counts && contentChanged(o, old, true))
+		if p.prepare != nil {
+			p.prepare(o)
 		}
 	}
 	d.Strategy.PrepareStatus = keepAllButStatus
 	return d
 }
 
-// fillRequired writes the fields that are always there with their empty values where they are absent, in all objects of
+// fillAlways writes the fields that are always there with their empty values where they are absent, in all objects of
 // the tree.
-func fillRequired(t *schema.Type, o tree) {
-	for _, name := range t.Required() {
+func fillAlways(t *schema.Type, o tree) {
+	for _, name := range t.Always() {
 		if _, there := o[name]; there {
 			continue
 		}
@@ -163,11 +183,11 @@ func fillRequired(t *schema.Type, o tree) {
 		}
 		switch v := value.(type) {
 		case map[string]any:
-			fillRequired(field, v)
+			fillAlways(field, v)
 		case []any:
 			for _, item := range v {
 				if inner, ok := item.(map[string]any); ok {
-					fillRequired(field.Items(), inner)
+					fillAlways(field.Items(), inner)
 				}
 			}
 		}

@@ -1,26 +1,64 @@
 package resources
 
+import "orrery/restclient/api"
+
 // What types without code of their own fill in. Only what a client is likely to notice is here.
 
 func phase(name string) func() tree { return func() tree { return tree{"phase": name} } }
 
 func fillTemplate(o tree) { podSpecDefaults(made(made(o, "template"), "spec")) }
 
-func fillSpecTemplate(o tree) {
-	templateDefaults(made(o, "spec"))
-	fill(made(o, "spec"), "revisionHistoryLimit", int64(10))
+func fillDaemonSet(o tree) {
+	spec := made(o, "spec")
+	templateDefaults(spec)
+	fill(spec, "revisionHistoryLimit", int64(10))
+	fillStrategy(spec, tree{"maxSurge": int64(0), "maxUnavailable": int64(1)})
+}
+
+// fillStrategy fills in how a workload replaces its pods: one after the other, with these details.
+func fillStrategy(spec, rolling tree) {
+	strategy := made(spec, "updateStrategy")
+	fillText(strategy, "type", "RollingUpdate")
+	if text(strategy, "type") == "RollingUpdate" {
+		fillMap(strategy, "rollingUpdate", rolling)
+	}
+}
+
+// templateGeneration is written for programs of a time when there was no other way to see that a template has changed.
+func templateGeneration(o *api.Unstructured) {
+	metadata := made(o.Object, "metadata")
+	made(metadata, "annotations")["deprecated.daemonset.template.generation"] = decimal(whole(metadata, "generation"))
+}
+
+func fillStatefulSet(o tree) {
+	fillReplicas(o)
+	spec := made(o, "spec")
+	fill(spec, "revisionHistoryLimit", int64(10))
+	fillText(spec, "podManagementPolicy", "OrderedReady")
+	fillMap(spec, "persistentVolumeClaimRetentionPolicy", tree{"whenDeleted": "Retain", "whenScaled": "Retain"})
+	fillStrategy(spec, tree{"partition": int64(0)})
 }
 
 func fillReplicas(o tree) {
 	spec := made(o, "spec")
 	fill(spec, "replicas", int64(1))
-	template := child(spec, "template")
-	if template == nil {
-		return
+	if child(spec, "template") != nil {
+		templateDefaults(spec)
 	}
-	templateDefaults(spec)
-	if labels := child(child(template, "metadata"), "labels"); len(labels) > 0 && text(o, "kind") == "ReplicationController" {
+}
+
+func noReplicas() tree { return tree{"replicas": int64(0), "availableReplicas": int64(0)} }
+
+// fillController takes the selector, and the labels of the controller itself, from the template where they are not given.
+func fillController(o tree) {
+	fillReplicas(o)
+	spec := made(o, "spec")
+	labels := child(child(child(spec, "template"), "metadata"), "labels")
+	if len(child(spec, "selector")) == 0 {
 		fillMap(spec, "selector", labels)
+	}
+	if metadata := made(o, "metadata"); len(child(metadata, "labels")) == 0 {
+		fillMap(metadata, "labels", labels)
 	}
 }
 
@@ -57,9 +95,8 @@ func fillCronJob(o tree) {
 	fill(spec, "suspend", false)
 	fill(spec, "successfulJobsHistoryLimit", int64(3))
 	fill(spec, "failedJobsHistoryLimit", int64(1))
-	if job := child(child(spec, "jobTemplate"), "spec"); job != nil {
-		templateDefaults(job)
-	}
+	template := made(spec, "jobTemplate")
+	templateDefaults(made(template, "spec"))
 }
 
 func fillAutoscaler(o tree) { fill(made(o, "spec"), "minReplicas", int64(1)) }
@@ -70,7 +107,25 @@ func fillVolume(o tree) {
 	fillText(spec, "volumeMode", "Filesystem")
 }
 
-func fillIngress(o tree) { fill(made(o, "status"), "loadBalancer", tree{}) }
+func fillIngressClass(o tree) {
+	if parameters := child(child(o, "spec"), "parameters"); parameters != nil {
+		fillText(parameters, "scope", "Cluster")
+	}
+}
+
+func fillLevel(o tree) {
+	if limited := child(child(o, "spec"), "limited"); limited != nil {
+		fill(limited, "lendablePercent", int64(0))
+	}
+}
+
+func fillEndpoints(o tree) {
+	for _, subset := range items(o, "subsets") {
+		for _, port := range items(subset, "ports") {
+			fillText(port, "protocol", "TCP")
+		}
+	}
+}
 
 func fillNetworkPolicy(o tree) {
 	spec := made(o, "spec")

@@ -50,13 +50,7 @@ var special = map[string]Kind{
 }
 
 func outline(d *definition) *Type {
-	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}}
-	required, _ := d.Schema["required"].([]any)
-	for _, name := range required {
-		if name, ok := name.(string); ok {
-			t.required = append(t.required, name)
-		}
-	}
+	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}, always: d.Always}
 	if kind, ok := special[t.goType]; ok {
 		t.kind, t.fields = kind, nil
 	}

@@ -17,7 +17,7 @@ type Type struct {
 	kind     Kind
 	goType   string // as Go prints it: "v1.PodSpec", "[]string", "int32"
 	fields   map[string]*Type
-	required []string // the fields that are always written
+	always   []string // the fields that are written whatever their value is
 	element  *Type    // of arrays and maps
 	inside   string   // the embedded structs, joined by dots, through which a field came into its struct
 	bits     int      // of integers
@@ -65,12 +65,12 @@ func (t *Type) Field(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Required returns the names of the fields of an object that Kubernetes always writes. Read only.
-func (t *Type) Required() []string {
+// Always returns the names of the fields of an object that Kubernetes writes whatever their value is. Read only.
+func (t *Type) Always() []string {
 	if t == nil {
 		return nil
 	}
-	return t.required
+	return t.always
 }
 
 // Items returns the type of the elements of an array, nil for anything else.
