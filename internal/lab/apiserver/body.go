@@ -17,7 +17,11 @@ import (
 func (x *exchange) limitBody() {
 	if x.r.ContentLength != 0 {
 		x.w.unread = true
-		x.w.controller.SetReadDeadline(time.Now().Add(bodyTimeout))
+		deadline := time.Now().Add(bodyTimeout)
+		if limit, limited := x.r.Context().Deadline(); limited && limit.Before(deadline) {
+			deadline = limit
+		}
+		x.w.controller.SetReadDeadline(deadline)
 	}
 }
 

@@ -159,14 +159,16 @@ func (doc *incoming) position(sentence string) int {
 // largestWarnings bounds the headers that warnings take.
 const largestWarnings = 4 << 10
 
-// warn tells the client something that is no reason to refuse.
+// warn tells the client something that is no reason to refuse, once.
 func (x *exchange) warn(sentences []string) {
 	total := 0
 	for _, sentence := range sentences {
 		if total += len(sentence); total > largestWarnings {
 			return
 		}
-		x.w.Header().Add("Warning", "299 - "+strconv.Quote(sentence))
+		if warning := "299 - " + strconv.Quote(sentence); !slices.Contains(x.w.Header()["Warning"], warning) {
+			x.w.Header().Add("Warning", warning)
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func describable(groups []resources.Group) []schema.Resource {
 					Namespaced: def.Namespaced, Verbs: def.Verbs,
 					Custom: def.Custom, Schema: def.Schema,
 				}
-				for _, sub := range discovery.Subresources(def) {
+				for _, sub := range def.Subresources() {
 					described.Subresources = append(described.Subresources, sub.Name)
 				}
 				all = append(all, described)

@@ -22,8 +22,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.server.gate.leave()
 	h.server.inFlight.Add(1)
 	defer h.server.inFlight.Add(-1)
-	x.limitBody()
 	begun := time.Now()
+	release, err := x.limitTime()
+	defer release()
+	x.limitBody()
 	defer func() {
 		broken := x.recover(recover())
 		h.server.count(x, time.Since(begun))
@@ -33,7 +35,14 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	x.w.Header().Set("Cache-Control", "no-cache, private")
 	x.w.Header().Set("Audit-Id", rand.Text())
-	if err := x.serve(); err != nil {
+	if err == nil {
+		err = x.serve()
+	}
+	switch {
+	case err == nil:
+	case x.late() && !x.w.begun():
+		x.timedOut()
+	default:
 		x.refuse(err)
 	}
 }
@@ -72,11 +81,13 @@ func (x *exchange) serve() error {
 		x.w.Header().Set("X-Content-Type-Options", "nosniff")
 		return refused
 	}
-	if x.isExempt() {
-		return x.route()
+	if !x.isExempt() {
+		if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
+			return refused
+		}
 	}
-	if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
-		return refused
+	if err := x.r.Context().Err(); err != nil {
+		return err
 	}
 	return x.route()
 }

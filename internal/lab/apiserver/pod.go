@@ -1,8 +1,10 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -134,4 +136,30 @@ func (x *exchange) nodeExists(name string) bool {
 	}
 	_, err := x.server.registry.Get(registry.Target{Definition: nodes, Version: "v1", Name: name}, api.GetOptions{})
 	return err == nil
+}
+
+// serveConnect refuses to connect to a container, node or service: none of them runs anything here.
+func (x *exchange) serveConnect(t registry.Target) error {
+	subresource := t.Subresource
+	t.Subresource = ""
+	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
+		return err
+	}
+	return apierrors.ServiceUnavailable(fmt.Sprintf("%s %s runs no program on this server, so that there is nothing to connect to with %s",
+		t.Definition.Singular, t.Name, subresource))
+}
+
+// serveBindings assigns a pod to a node by the older address, which has the name of the pod in the body.
+func (x *exchange) serveBindings(t registry.Target) error {
+	data, err := x.readBody()
+	if err != nil {
+		return err
+	}
+	var head struct{ Metadata api.ObjectMeta }
+	_ = json.Unmarshal(data, &head) // what cannot be read is refused below
+	x.r.Body = io.NopCloser(bytes.NewReader(data))
+	x.r.ContentLength = int64(len(data))
+	pods, _ := x.server.catalog.Lookup(api.PodsResource)
+	t.Definition, t.Name, t.Subresource = pods, head.Metadata.Name, "binding"
+	return x.serveBinding(t)
 }

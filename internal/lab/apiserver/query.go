@@ -54,17 +54,17 @@ func listOptions(query url.Values) (api.ListOptions, error) {
 	return o, nil
 }
 
-// checkTimeout looks at the parameter with which a client bounds a request. Requests take no time here, so it is enough that it can
-// be read.
-func checkTimeout(query url.Values) error {
+// timeout reads how long a request may take at most; 0 is no limit.
+func timeout(query url.Values) (time.Duration, error) {
 	text := query.Get("timeout")
 	if text == "" {
-		return nil
+		return 0, nil
 	}
-	if _, err := time.ParseDuration(text); err != nil {
-		return apierrors.BadRequest("invalid timeout specified in the request URL - " + err.Error())
+	limit, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, apierrors.BadRequest("invalid timeout specified in the request URL - " + err.Error())
 	}
-	return nil
+	return max(limit, 0), nil
 }
 
 // fieldValidation says what happens to fields that a type does not have.

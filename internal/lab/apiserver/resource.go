@@ -24,9 +24,6 @@ func (x *exchange) serveResource() error {
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
 		return x.misplaced(def)
 	}
-	if err := checkTimeout(x.query); err != nil {
-		return err
-	}
 	target := registry.Target{
 		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
 	}
@@ -94,6 +91,8 @@ func (x *exchange) serveCollection(t registry.Target) error {
 		return x.serveWatch(t)
 	case x.r.Method == http.MethodGet && x.info.Verb == "list" && t.Definition.HasVerb("list"):
 		return x.serveList(t)
+	case x.r.Method == http.MethodPost && t.Definition.Plural == "bindings" && t.Definition.Group == "":
+		return x.serveBindings(t)
 	case x.r.Method == http.MethodPost && t.Definition.HasVerb("create"):
 		return x.serveCreate(t)
 	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("deletecollection"):
@@ -117,7 +116,7 @@ func (x *exchange) serveObject(t registry.Target) error {
 }
 
 func (x *exchange) serveSubresource(t registry.Target) error {
-	subresources := discovery.Subresources(t.Definition)
+	subresources := t.Definition.Subresources()
 	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
 	switch {
 	case at < 0 && t.Definition.Custom:
@@ -128,6 +127,8 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 		return x.subresourceMethod(t)
 	}
 	switch t.Subresource {
+	case "exec", "attach", "portforward", "proxy":
+		return x.serveConnect(t)
 	case "scale":
 		return x.serveScale(t)
 	case "eviction":

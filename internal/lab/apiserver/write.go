@@ -20,7 +20,7 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	if manager == "" {
 		manager, _, _ = strings.Cut(x.r.UserAgent(), "/")
 	}
-	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name}
+	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
 }
 
 // serveCreate answers a create.

@@ -29,6 +29,8 @@ type Config struct {
 	// Width is where lines are wrapped if there is no Size; 0: display.PlainWidth.
 	Width int
 
+	// Started, if not nil, is called when the server has started, before the scene. What it returns is told.
+	Started func(server *apiserver.Server) (string, error)
 	// Keep, if not nil, is called after the summary, with server and controller still running. It returns when they are
 	// to end.
 	Keep func(ctx context.Context, server *apiserver.Server) error

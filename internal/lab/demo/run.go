@@ -32,6 +32,13 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	teller := story.New(scene.Name, scene.Happens, scene.Look)
 	teller.Tell(story.Server, "an API server in memory listens on %s", server.URL())
 	teller.Tell(story.Demo, "the gears are %s: --gears chooses others", config.Gears)
+	if config.Started != nil {
+		words, err := config.Started(server)
+		if err != nil {
+			return err
+		}
+		teller.Tell(story.You, "%s", words)
+	}
 	s := show{
 		config: config, scene: scene, teller: teller, curtain: curtain,
 		stage: stage.Config{

@@ -16,6 +16,8 @@ type definition struct {
 	Inside map[string]string `json:"inside,omitempty"`
 	// Omitted are the fields that vanish when they are written with an empty value: "", 0, false, an empty list or map.
 	Omitted []string `json:"omitted,omitempty"`
+	// Always are the fields that are written whatever their value is.
+	Always []string `json:"always,omitempty"`
 }
 
 func newDefinition(name string, schema map[string]any, t reflect.Type) definition {
@@ -42,6 +44,9 @@ func (d *definition) add(t reflect.Type, inside string, properties map[string]an
 		}
 		if strings.Contains(options, "omitempty") && vanishes(field.Type) {
 			d.Omitted = append(d.Omitted, name)
+		}
+		if !strings.Contains(options, "omitzero") && (!strings.Contains(options, "omitempty") || field.Type.Kind() == reflect.Struct) {
+			d.Always = append(d.Always, name)
 		}
 		goType := field.Type
 		for goType.Kind() == reflect.Pointer {

@@ -2,18 +2,18 @@
 // fields, as a running kube-apiserver publishes them at /openapi/v3, without its texts; and the names that the types have
 // in Go, which appear in the sentences about values that do not fit, as the Go packages declare them.
 //
-// The result is internal/lab/apiserver/schema/builtin.jsonl, one definition a line, in alphabetical order. Two runs against
-// the same version of Kubernetes write the same bytes.
+// The results are internal/lab/apiserver/schema/builtin.jsonl, one definition a line, in alphabetical order, and
+// internal/lab/apiserver/resources/builtin.jsonl, one resource a line, in the order of discovery: its names, verbs,
+// subresources and columns. Two runs against the same version of Kubernetes write the same bytes.
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,63 +23,66 @@ import (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "of a running control plane")
-	output := flag.String("output", "", "the file to write")
+	root := flag.String("root", "../internal/lab/apiserver", "the directory of the server's packages")
 	flag.Parse()
-	if err := record(context.Background(), *kubeconfig, *output); err != nil {
+	if err := record(context.Background(), *kubeconfig, *root); err != nil {
 		fmt.Fprintln(os.Stderr, "schemarecorder:", err)
 		os.Exit(1)
 	}
 }
 
-func record(ctx context.Context, kubeconfig, output string) error {
+func record(ctx context.Context, kubeconfig, root string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
-	published, err := fetch(ctx, config)
+	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return err
 	}
-	kept, err := closure(published, roots())
+	client, err := rest.UnversionedRESTClientForConfigAndClient(plain(config), transport)
+	if err != nil {
+		return err
+	}
+	all, err := resourcesOf(ctx, client)
+	if err != nil {
+		return err
+	}
+	published, err := fetch(ctx, client, all)
+	if err != nil {
+		return err
+	}
+	kept, err := closure(published, roots(published, all))
 	if err != nil {
 		return err
 	}
 	declared := goTypes()
-	var file bytes.Buffer
+	var definitions []definition
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		line, err := json.Marshal(newDefinition(name, kept[name], declared[name]))
-		if err != nil {
-			return err
-		}
-		file.Write(line)
-		file.WriteByte('\n')
+		definitions = append(definitions, newDefinition(name, kept[name], declared[name]))
 	}
-	return os.WriteFile(output, file.Bytes(), 0o644)
+	if err := writeLines(filepath.Join(root, "schema", "builtin.jsonl"), definitions); err != nil {
+		return err
+	}
+	return writeLines(filepath.Join(root, "resources", "builtin.jsonl"), all)
 }
 
 // fetch reads the definitions of every group and version that the server's types come from.
-func fetch(ctx context.Context, config *rest.Config) (map[string]any, error) {
-	transport, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	client, err := rest.UnversionedRESTClientForConfigAndClient(plain(config), transport)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]any{}
-	for _, path := range documents() {
-		data, err := client.Get().AbsPath("/openapi/v3/" + path).DoRaw(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+func fetch(ctx context.Context, client rest.Interface, served []resource) (map[string]any, error) {
+	all, read := map[string]any{}, map[string]bool{}
+	for _, r := range served {
+		path := r.document()
+		if read[path] {
+			continue
 		}
+		read[path] = true
 		var document struct {
 			Components struct {
 				Schemas map[string]any `json:"schemas"`
 			} `json:"components"`
 		}
-		if err := json.Unmarshal(data, &document); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if err := get(ctx, client, "/openapi/v3/"+path, "application/json", &document); err != nil {
+			return nil, err
 		}
 		for name, schema := range document.Components.Schemas {
 			merge(all, name, strip(schema))

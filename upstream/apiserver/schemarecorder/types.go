@@ -7,6 +7,7 @@ import (
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -15,49 +16,40 @@ import (
 
 const referencePrefix = "#/components/schemas/"
 
-// served are the kinds that the built-in server knows, by the document that publishes them.
-var served = []struct{ path, types, kinds string }{
-	{"api/v1", "io.k8s.api.core.v1", "Namespace NamespaceList Pod PodList Service ServiceList ConfigMap ConfigMapList Secret " +
-		"SecretList ServiceAccount ServiceAccountList Event EventList PersistentVolumeClaim PersistentVolumeClaimList " +
-		"ResourceQuota ResourceQuotaList LimitRange LimitRangeList Node NodeList Binding"},
-	{"apis/events.k8s.io/v1", "io.k8s.api.events.v1", "Event EventList"},
-	{"apis/coordination.k8s.io/v1", "io.k8s.api.coordination.v1", "Lease LeaseList"},
-	{"apis/apps/v1", "io.k8s.api.apps.v1", "Deployment DeploymentList ReplicaSet ReplicaSetList"},
-	{"apis/rbac.authorization.k8s.io/v1", "io.k8s.api.rbac.v1", "Role RoleList RoleBinding RoleBindingList ClusterRole " +
-		"ClusterRoleList ClusterRoleBinding ClusterRoleBindingList"},
-	{"apis/apiextensions.k8s.io/v1", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
-		"CustomResourceDefinition CustomResourceDefinitionList"},
-	{"apis/apiregistration.k8s.io/v1", "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1", "APIService APIServiceList"},
-	{"apis/admissionregistration.k8s.io/v1", "io.k8s.api.admissionregistration.v1", "ValidatingWebhookConfiguration " +
-		"ValidatingWebhookConfigurationList MutatingWebhookConfiguration MutatingWebhookConfigurationList " +
-		"ValidatingAdmissionPolicy ValidatingAdmissionPolicyList ValidatingAdmissionPolicyBinding " +
-		"ValidatingAdmissionPolicyBindingList"},
-	{"apis/authentication.k8s.io/v1", "io.k8s.api.authentication.v1", "TokenRequest SelfSubjectReview"},
-	{"apis/authorization.k8s.io/v1", "io.k8s.api.authorization.v1", "SubjectAccessReview SelfSubjectAccessReview " +
-		"SelfSubjectRulesReview LocalSubjectAccessReview"},
-	{"apis/autoscaling/v1", "io.k8s.api.autoscaling.v1", "Scale"},
-	{"api/v1", "io.k8s.api.policy.v1", "Eviction"},
-	{"api/v1", "io.k8s.apimachinery.pkg.apis.meta.v1", "Status DeleteOptions Patch ObjectMeta WatchEvent"},
+// others are the types that no discovery lists: what subresources take, what every resource answers with.
+var others = []string{
+	"io.k8s.api.autoscaling.v1.Scale", "io.k8s.api.authentication.v1.TokenRequest", "io.k8s.api.policy.v1.Eviction",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.Status", "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.Patch", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent",
 }
 
-func documents() []string {
-	var paths []string
-	for _, s := range served {
-		if !slices.Contains(paths, s.path) {
-			paths = append(paths, s.path)
-		}
+// roots are the published types of the resources, with their lists, and the others.
+func roots(published map[string]any, all []resource) []string {
+	kinds := map[schema.GroupVersionKind]bool{}
+	for _, r := range all {
+		kinds[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}] = true
+		kinds[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind + "List"}] = true
 	}
-	return paths
-}
-
-func roots() []string {
-	var names []string
-	for _, s := range served {
-		for _, kind := range strings.Fields(s.kinds) {
-			names = append(names, s.types+"."+kind)
+	names := slices.Clone(others)
+	for name, definition := range published {
+		if gvk, ok := kindOf(definition); ok && kinds[gvk] {
+			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// kindOf returns the kind that a definition says it is. Shared types say many.
+func kindOf(definition any) (schema.GroupVersionKind, bool) {
+	d, _ := definition.(map[string]any)
+	kinds, _ := d["x-kubernetes-group-version-kind"].([]any)
+	if len(kinds) != 1 {
+		return schema.GroupVersionKind{}, false
+	}
+	kind, _ := kinds[0].(map[string]any)
+	text := func(key string) string { s, _ := kind[key].(string); return s }
+	return schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")}, true
 }
 
 // goTypes returns the structs that the published types are made of, by the published name.

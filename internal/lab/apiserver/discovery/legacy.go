@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -75,14 +76,22 @@ type legacyResource struct {
 	StorageVersionHash string `json:"storageVersionHash,omitempty"`
 }
 
+const admissionGroup = "admissionregistration.k8s.io"
+
 // storedAs are the types that the original stores in another version than the one it serves first.
 var storedAs = map[[2]string][2]string{
 	{"events.k8s.io", "Event"}:                           {"", "v1"},
 	{"apiextensions.k8s.io", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1"},
+	{admissionGroup, "MutatingAdmissionPolicy"}:          {admissionGroup, "v1beta1"},
+	{admissionGroup, "MutatingAdmissionPolicyBinding"}:   {admissionGroup, "v1beta1"},
 }
 
-// storageHash is that hash: of the version in which objects are stored.
-func storageHash(group, version, kind string) string {
+// storageHash is that hash: of the version in which objects are stored. What is not stored has none.
+func storageHash(d *resources.Definition) string {
+	if !d.HasVerb("watch") {
+		return ""
+	}
+	group, version, kind := d.Group, d.Versions[0], d.Kind
 	if stored, ok := storedAs[[2]string{group, kind}]; ok {
 		group, version = stored[0], stored[1]
 	}

@@ -53,7 +53,7 @@ func fromCatalogue(g resources.Group) group {
 		for _, d := range v.Definitions {
 			made.resources = append(made.resources, resource{
 				plural: d.Plural, singular: d.Singular, kind: d.Kind, namespaced: d.Namespaced,
-				storageHash: storageHash(d.Group, d.Versions[0], d.Kind), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: Subresources(d),
+				storageHash: storageHash(d), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: d.Subresources(),
 			})
 		}
 		out.versions = append(out.versions, made)

@@ -18,7 +18,7 @@ var reviews = []group{
 }
 
 // reviewsBefore is the group that stands behind the reviews in the order of the original.
-const reviewsBefore = "rbac.authorization.k8s.io"
+const reviewsBefore = "autoscaling"
 
 func review(plural, kind string, namespaced bool) resource {
 	return resource{

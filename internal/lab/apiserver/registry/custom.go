@@ -36,6 +36,8 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 // syncCustom makes the catalog say what the store says of a CustomResourceDefinition, and tells the world that it does
 // (the conditions NamesAccepted and Established). With the definition the collection goes, and whoever watches it hears that.
 func (r *Registry) syncCustom(name string) {
+	_, group, _ := strings.Cut(name, ".")
+	defer r.registerGroup(group)
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
 	t := r.customTarget(name)

@@ -121,7 +121,7 @@ func TestWithItsDefinitionAResourceGoes(t *testing.T) {
 	assert.False(t, w.exists(w.crd("crontabs.stable.example.com")))
 	_, served := w.catalog.Lookup(cronTab)
 	assert.False(t, served)
-	assert.Equal(t, []string{fmt.Sprintf("DELETED held %d", w.store.Version()-2), registry.ErrEnded.Error()}, read(t, watch))
+	assert.Equal(t, []string{fmt.Sprintf("DELETED held %d", w.store.Version()-3), registry.ErrEnded.Error()}, read(t, watch))
 
 	_, err = w.Create(ctx, tab, tree(`{"metadata":{"name":"a"}}`), none)
 	refused(t, err, 404, "the server could not find the requested resource")

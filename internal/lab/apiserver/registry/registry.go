@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"orrery/internal/lab/apiserver/apierrors"
@@ -46,6 +47,8 @@ type Registry struct {
 	// syncing orders what the catalog is told of custom resources and of other servers: whoever holds it looks at the
 	// store first, so that the catalog ends up with what was written last.
 	syncing sync.Mutex
+	// registering orders what the APIServices of custom resources are told of the catalog.
+	registering sync.Mutex
 }
 
 // New returns a registry over a store, with the namespaces that every cluster has.
@@ -65,6 +68,7 @@ func New(c Config) *Registry {
 	r.customResources = builtin("apiextensions.k8s.io", "customresourcedefinitions")
 	r.services = builtin("apiregistration.k8s.io", "apiservices")
 	r.makeSystemNamespaces()
+	r.makeLocalServices()
 	r.readCatalog()
 	return r
 }
@@ -128,6 +132,8 @@ func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
 		r.syncCustom(last.Key.Name)
 	case t.Definition == r.services:
 		r.syncService(last.Key.Name)
+		_, group, _ := strings.Cut(last.Key.Name, ".")
+		r.registerGroup(group)
 	case t.Definition.Custom:
 		r.finishCustom(ctx, t.Definition.Qualified())
 	}

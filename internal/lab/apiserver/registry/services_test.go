@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,9 +35,37 @@ func TestAGroupOfAServerThatIsNotThere(t *testing.T) {
 	assert.False(t, w.catalog.Unavailable(group))
 }
 
-func TestAGroupThatIsServedHere(t *testing.T) {
+// Every group that the server answers for itself has an APIService that says so.
+func TestGroupsHaveLocalServices(t *testing.T) {
 	w := newWorld(t)
-	w.make(w.apiService(""), `{"metadata":{"name":"v1.apps"},"spec":{"group":"apps","version":"v1","groupPriorityMinimum":100,"versionPriority":10}}`)
-	assert.Equal(t, "True Local: Local APIServices are always available", condition(w.get(w.apiService("v1.apps")), "Available"))
-	assert.False(t, w.catalog.Unavailable(api.GroupVersion{Group: "apps", Version: "v1"}))
+	for _, group := range w.catalog.Groups() {
+		if group.Name == "apiregistration.k8s.io" {
+			continue
+		}
+		for _, version := range group.Versions {
+			service := w.get(w.apiService(version.Version + "." + group.Name))
+			assert.Equal(t, "True Local: Local APIServices are always available", condition(service, "Available"))
+			assert.Equal(t, "onstart", service.GetLabels()["kube-aggregator.kubernetes.io/automanaged"])
+		}
+	}
+}
+
+// Those of custom resources come and go with them, and come back when somebody deletes them.
+func TestGroupsOfCustomResourcesHaveLocalServices(t *testing.T) {
+	w := newWorld(t)
+	services := func() (names []string) {
+		for _, o := range w.list(w.apiService(""), api.ListOptions{}).Items {
+			if strings.HasSuffix(o.Key.Name, "example.com") {
+				names = append(names, o.Key.Name)
+			}
+		}
+		return names
+	}
+	w.makeCronTabs()
+	defined := services()
+	require.NotEmpty(t, defined)
+	w.delete(w.apiService(defined[0]), api.DeleteOptions{})
+	assert.Equal(t, defined, services())
+	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
+	assert.Empty(t, services())
 }

@@ -37,9 +37,17 @@ type WriteOptions struct {
 	FieldManager string
 	// User is who writes.
 	User string
+	// Warn is told what is no reason to refuse the write; a repeated attempt may say it again. Nil: nothing is said.
+	Warn func(sentences []string)
 
 	// internal writes are the server's own: nobody is asked whether they are allowed.
 	internal bool
+}
+
+func (w WriteOptions) warn(sentences []string) {
+	if w.Warn != nil && len(sentences) > 0 {
+		w.Warn(sentences)
+	}
 }
 
 // in returns the namespace of the key: none for objects of the cluster.

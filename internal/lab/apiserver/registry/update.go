@@ -128,6 +128,7 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	if err := t.invalid(checkUpdate(t, next, current)); err != nil {
 		return nil, false, err
 	}
+	w.warn(resources.FinalizerWarnings(t.Definition, next, current))
 	if err := r.admitted(verb, t, w, next); err != nil {
 		return nil, false, err
 	}
@@ -166,23 +167,29 @@ func prepareUpdate(t Target, next, current *api.Unstructured) {
 		prepare = strategy.PrepareStatus
 	case "finalize":
 		prepare = strategy.PrepareFinalize
+	default:
+		if part := strategy.Parts[t.Subresource]; part != nil {
+			prepare = part
+		}
 	}
 	if prepare != nil {
 		prepare(next, current)
 	}
 }
 
-// checkUpdate says what is wrong with a step. What is wrong with the metadata is said twice: kube-apiserver checks it in
-// general and again for the type.
+// checkUpdate says what is wrong with a step.
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {
-	errs := resources.MetaUpdateValidation(next, current)
-	errs = append(errs, errs...)
+	errs := resources.MetaUpdateValidation(t.Definition, t.Subresource, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
 	switch t.Subresource {
 	case "status":
 		check = t.Definition.Strategy.ValidateStatusUpdate
 	case "finalize":
 		check = t.Definition.Strategy.ValidateFinalizeUpdate
+	default:
+		if t.Definition.Strategy.Parts[t.Subresource] != nil {
+			check = nil
+		}
 	}
 	if check != nil {
 		errs = append(errs, check(next, current)...)

@@ -6,9 +6,32 @@ import (
 	"orrery/restclient/api"
 )
 
-// builtinDefinitions returns the built-in types, by group in the order of kube-apiserver's discovery.
+// builtinDefinitions returns the built-in types, by group in the order of kube-apiserver's discovery: all that it serves by
+// default. What can be said of each in general is recorded; what is special about some is in their code.
 func builtinDefinitions() []*Definition {
-	definitions := []*Definition{
+	special := map[api.GroupVersionResource]*Definition{}
+	for _, d := range specialDefinitions() {
+		if d.Version == "" {
+			d.Version = "v1"
+		}
+		special[d.Resource()] = d
+	}
+	var definitions []*Definition
+	for _, r := range records() {
+		d := special[api.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural}]
+		if d == nil {
+			d = plainDefinition(r)
+		}
+		r.describe(d)
+		d.complete()
+		definitions = append(definitions, d)
+	}
+	return definitions
+}
+
+// specialDefinitions are the types that have code of their own.
+func specialDefinitions() []*Definition {
+	return []*Definition{
 		configMaps(), coreEvents(), limitRanges(), namespaces(), nodes(), persistentVolumeClaims(), pods(),
 		resourceQuotas(), secrets(), serviceAccounts(), services(newAllocator()),
 		apiServices(),
@@ -19,18 +42,12 @@ func builtinDefinitions() []*Definition {
 		validatingWebhookConfigurations(),
 		customResourceDefinitions(),
 		leases(),
+		olderAutoscalers(),
 	}
-	for _, d := range definitions {
-		d.complete()
-	}
-	return definitions
 }
 
 // complete fills in what follows from the rest. Documents of built-in types are made canonical before anything else.
 func (d *Definition) complete() {
-	if d.Version == "" {
-		d.Version = "v1"
-	}
 	if d.Versions == nil {
 		d.Versions = []string{d.Version}
 	}
@@ -41,11 +58,7 @@ func (d *Definition) complete() {
 		d.Prefix = "/registry/" + d.Plural
 	}
 	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
-	stored := api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
-	if d.ToStorage != nil {
-		stored.Group = ""
-	}
-	d.Strategy.Default = canonicalized(stored, d.Strategy.Default)
+	d.Strategy.Default = canonicalized(d.storedKind(), d.Strategy.Default)
 	if validate := d.Strategy.Validate; validate != nil && d.Strategy.ValidateUpdate == nil {
 		d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validate(o) }
 	}

@@ -121,7 +121,7 @@ func (c *Catalog) RemoveCustom(crdName string) {
 // indexLocked derives the lists and indexes.
 func (c *Catalog) indexLocked() {
 	served := slices.Clone(c.builtin)
-	c.all = slices.Clone(c.builtin)
+	c.all = slices.DeleteFunc(slices.Clone(c.builtin), func(d *Definition) bool { return d.Version != d.Versions[0] })
 	for _, name := range sortedKeys(c.custom) {
 		served = append(served, c.custom[name]...)
 		if len(c.custom[name]) > 0 {

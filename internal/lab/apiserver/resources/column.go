@@ -6,6 +6,9 @@ import (
 	"orrery/restclient/api"
 )
 
+// cell makes the cell of an object; now is what ages are counted to.
+type cell = func(o *api.Unstructured, now time.Time) any
+
 // Column is a column of a table.
 type Column struct {
 	// Name is the heading; kubectl shows it in upper case.

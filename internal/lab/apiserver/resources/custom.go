@@ -102,22 +102,31 @@ func simpleSteps(path string) []string {
 
 // selectable takes over the fields by which clients may select.
 func (d *Definition) selectable(version tree) {
-	paths := map[string][]string{}
+	var paths [][]string
 	for _, field := range items(version, "selectableFields") {
 		if path := simpleSteps(text(field, "jsonPath")); path != nil {
-			name := strings.Join(path, ".")
-			d.Selectable = append(d.Selectable, name)
-			paths[name] = path
+			paths = append(paths, path)
 		}
 	}
+	d.selectPaths(paths, false)
+}
+
+// selectPaths makes fields selectable, each by its path without a dot before it. A field that is absent has the empty value
+// if it is there in general.
+func (d *Definition) selectPaths(paths [][]string, always bool) {
 	if len(paths) == 0 {
 		return
 	}
+	for _, path := range paths {
+		d.Selectable = append(d.Selectable, strings.Join(path, "."))
+	}
 	d.Fields = func(o *api.Unstructured) map[string]string {
 		fields := make(map[string]string, len(paths))
-		for name, path := range paths {
+		for i, path := range paths {
 			if value := o.Nested(path...); value != nil {
-				fields[name] = fmt.Sprint(value)
+				fields[d.Selectable[i]] = fmt.Sprint(value)
+			} else if always {
+				fields[d.Selectable[i]] = ""
 			}
 		}
 		return fields

@@ -41,9 +41,10 @@ type Definition struct {
 	// Fields returns the values of Selectable, for [store.Draft]; nil if there are none.
 	Fields func(o *api.Unstructured) map[string]string
 
+	// Stored is the group and version in which objects are stored, if it is another one: events.k8s.io and autoscaling/v1.
+	Stored *api.GroupVersion
 	// ToStorage and FromStorage translate between this group's form of an object and the stored one, in place. Both
-	// are nil where the forms are the same, which is everywhere but in events.k8s.io, where events have other field
-	// names than in the core group.
+	// are nil where the forms are the same. Stored is set where they are not.
 	ToStorage, FromStorage func(o *api.Unstructured)
 
 	// Type describes the documents, for fields that they do not have and values that do not fit.
@@ -56,6 +57,8 @@ type Definition struct {
 
 	// renamed gives some of Selectable the name that they have in Fields.
 	renamed map[string]string
+	// parts are the subresources of a built-in type.
+	parts []Subresource
 	// scale finds the fields that the scale subresource is made of.
 	scale *scalePaths
 }
@@ -88,18 +91,19 @@ type Subresource struct {
 	Verbs []string
 }
 
-// Subresources returns the subresources, sorted by name, as discovery lists them.
+// Subresources returns the subresources in the order in which discovery lists them: sorted by name, but status first for
+// custom resources.
 func (d *Definition) Subresources() []Subresource {
+	if !d.Custom {
+		return d.parts
+	}
 	var found []Subresource
-	if d.Finalize {
-		found = append(found, Subresource{Name: "finalize", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: []string{"update"}})
-	}
 	readAndWrite := []string{"get", "patch", "update"}
-	if d.Scale {
-		found = append(found, Subresource{Name: "scale", Kind: api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Verbs: readAndWrite})
-	}
 	if d.Status {
 		found = append(found, Subresource{Name: "status", Kind: api.GroupVersionKind{Kind: d.Kind}, Verbs: readAndWrite})
+	}
+	if d.Scale {
+		found = append(found, Subresource{Name: "scale", Kind: api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Verbs: readAndWrite})
 	}
 	return found
 }
@@ -119,10 +123,15 @@ func (d *Definition) GroupKind() string {
 
 // InvalidGroup is the group under which messages about mistakes in an object name the type: that of the stored form.
 func (d *Definition) InvalidGroup() string {
-	if d.ToStorage != nil {
-		return ""
+	return d.storedKind().Group
+}
+
+// storedKind is the kind in whose form objects are stored.
+func (d *Definition) storedKind() api.GroupVersionKind {
+	if d.Stored != nil {
+		return api.GroupVersionKind{Group: d.Stored.Group, Version: d.Stored.Version, Kind: d.Kind}
 	}
-	return d.Group
+	return api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
 }
 
 // Qualified returns "plural.group", or the plural alone for the core group: the name of a CustomResourceDefinition,

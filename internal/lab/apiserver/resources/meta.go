@@ -43,6 +43,7 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldE
 	}
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
+	m.unqualified(d, metadata)
 	return m
 }
 
@@ -137,11 +138,8 @@ var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, Fina
 
 func (m *mistakes) finalizers(finalizers []string) {
 	const path = "metadata.finalizers"
-	for i, finalizer := range finalizers {
+	for _, finalizer := range finalizers {
 		m.names(path, finalizer, names.Qualified(finalizer))
-		if !isKnownFinalizer(finalizer) {
-			defer m.invalid(at(path, i), finalizer, unknownFinalizer)
-		}
 	}
 	if slices.Contains(finalizers, FinalizerOrphan) && slices.Contains(finalizers, FinalizerForeground) {
 		m.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
@@ -154,26 +152,99 @@ func isKnownFinalizer(finalizer string) bool {
 	return strings.Contains(finalizer, "/") || slices.Contains(standardFinalizers, finalizer)
 }
 
+// unqualified refuses finalizers that have neither a domain nor a meaning of their own, where the type does.
+func (m *mistakes) unqualified(d *Definition, metadata tree) {
+	if d.Custom || d.Strategy.LooseFinalizers {
+		return
+	}
+	for i, finalizer := range texts(metadata, "finalizers") {
+		if !isKnownFinalizer(finalizer) {
+			m.invalid(at("metadata.finalizers", i), finalizer, unknownFinalizer)
+		}
+	}
+}
+
+// FinalizerWarnings returns what the writer of a custom resource is warned of: each finalizer, of those that old does not
+// have, that has neither a domain nor a meaning of its own. old is nil for a new object. Built-in types warn of none.
+func FinalizerWarnings(d *Definition, o, old *api.Unstructured) []string {
+	if !d.Custom {
+		return nil
+	}
+	added := slices.Clone(o.GetFinalizers())
+	if old != nil {
+		before := old.GetFinalizers()
+		added = slices.DeleteFunc(added, func(finalizer string) bool { return slices.Contains(before, finalizer) })
+	}
+	slices.Sort(added)
+	var warnings []string
+	for _, finalizer := range slices.Compact(added) {
+		path := ""
+		switch {
+		case isKnownFinalizer(finalizer):
+			continue
+		case strings.Contains(finalizer, "."):
+			path = "including a path (/) "
+		}
+		warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid "+
+			"accidental conflicts with other finalizer writers", finalizer, path))
+	}
+	return warnings
+}
+
+// MetaCheck says which checks of the metadata a type adds, on an update, to those that all types have. They find the same
+// mistakes again, and the causes of a refusal list them again.
+type MetaCheck int
+
+const (
+	// CheckStep checks the step from the old metadata to the new.
+	CheckStep MetaCheck = iota
+	// CheckStepThenAll checks the new metadata once more after the step, as if the object was created.
+	CheckStepThenAll
+	// CheckAllThenStep does so before the step.
+	CheckAllThenStep
+	// CheckAll does so and leaves out the step.
+	CheckAll
+)
+
 // MetaUpdateValidation says what is wrong with the metadata of o, and with the step to it from that of old: fields that
 // must not change, finalizers that are added to an object that is being deleted. The registry has carried over the fields
-// that a client may leave out. Mistakes in labels, annotations and owner references are there twice, as in the causes of
-// kube-apiserver's answer.
-func MetaUpdateValidation(o, old *api.Unstructured) []apierrors.FieldError {
+// that a client may leave out. A mistake is there as often as among the causes of kube-apiserver's answer, which checks
+// metadata for all types and again for the type of the object.
+func MetaUpdateValidation(d *Definition, subresource string, o, old *api.Unstructured) []apierrors.FieldError {
 	var m mistakes
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
+	m.metadataStep(metadata, before)
+	check := d.Strategy.UpdateMeta
+	if subresource != "" {
+		check = CheckStep
+	}
+	if check == CheckAll || check == CheckAllThenStep {
+		m = append(m, ObjectMetaValidation(d, o)...)
+	}
+	if check != CheckAll {
+		m.metadataStep(metadata, before)
+		m.unqualified(d, metadata)
+	}
+	if check == CheckStepThenAll {
+		m = append(m, ObjectMetaValidation(d, o)...)
+	}
+	return m
+}
+
+// metadataStep says what is wrong with the step from one state of the metadata to the next.
+func (m *mistakes) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
-	}
-	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
-		m.immutable("metadata."+key, metadata[key], before[key])
 	}
 	if generation := whole(metadata, "generation"); generation < whole(before, "generation") {
 		m.invalid("metadata.generation", generation, "must not be decremented")
 	}
+	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		m.immutable("metadata."+key, metadata[key], before[key])
+	}
 	m.metadata(metadata)
-	return m
 }
 
 func (m *mistakes) noNewFinalizers(finalizers, before []string) {

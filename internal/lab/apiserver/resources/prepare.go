@@ -66,3 +66,35 @@ func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
 		}
 	}
 }
+
+// keepAllBut keeps, on a write to a subresource, the stored object but for one place of it.
+func keepAllBut(path ...string) func(o, old *api.Unstructured) {
+	return func(o, old *api.Unstructured) {
+		wanted := cloneValue(o.Nested(path...))
+		for _, key := range sortedKeys(o.Object) {
+			if !isHead(key) {
+				delete(o.Object, key)
+			}
+		}
+		keepAllButStatus(o, old)
+		keepStatus(o, old)
+		if wanted != nil {
+			_ = o.SetNested(wanted, path...)
+		}
+	}
+}
+
+// keepAllButResources keeps, on a write to the size of a pod, everything but the resources of its containers.
+func keepAllButResources(o, old *api.Unstructured) {
+	wanted := map[string]any{}
+	for _, container := range items(child(o.Object, "spec"), "containers") {
+		wanted[text(container, "name")] = cloneValue(container["resources"])
+	}
+	keepAllBut("spec")(o, old)
+	keep(o, old, "spec")
+	for _, container := range items(child(o.Object, "spec"), "containers") {
+		if resources := wanted[text(container, "name")]; resources != nil {
+			container["resources"] = resources
+		}
+	}
+}

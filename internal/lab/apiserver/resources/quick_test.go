@@ -87,7 +87,7 @@ func TestQuickHooksTakeAnything(t *testing.T) {
 			hooks.GraceSeconds(o, nil)
 		}
 		ObjectMetaValidation(d, o)
-		MetaUpdateValidation(o, old)
+		MetaUpdateValidation(d, "", o, old)
 		d.FieldsOf(o)
 		assert.Equal(t, before, old, "%s: the old object is only read", d.Kind)
 		for _, column := range d.Columns {

@@ -122,7 +122,7 @@ func update(d *Definition, step recordedStep) (*api.Unstructured, []apierrors.Fi
 	if prepare != nil {
 		prepare(o, before)
 	}
-	errs := MetaUpdateValidation(o, before)
+	errs := MetaUpdateValidation(d, step.Subresource, o, before)
 	if validate != nil {
 		errs = append(errs, validate(o, before)...)
 	}

@@ -23,6 +23,10 @@ type Strategy struct {
 	// PrepareFinalize keeps, on a write to the finalize subresource, everything but the finalizers.
 	PrepareFinalize func(o, old *api.Unstructured)
 
+	// Parts prepare writes to other subresources: they keep everything but what those are for. Without one such a write
+	// changes what a write to the object would.
+	Parts map[string]func(o, old *api.Unstructured)
+
 	// Validate says what is wrong with an object, at creation and, where upstream does so, at updates. Metadata is
 	// checked by [ObjectMetaValidation] and names by ValidateName before that.
 	Validate func(o *api.Unstructured) []apierrors.FieldError
@@ -34,6 +38,12 @@ type Strategy struct {
 	ValidateFinalizeUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 	// ValidateName checks metadata.name; nil means the rule of most types, DNS subdomains.
 	ValidateName NameRule
+
+	// UpdateMeta is what an update checks of the metadata besides what all updates do.
+	UpdateMeta MetaCheck
+	// LooseFinalizers tells whether a finalizer may have any name, without a domain. Custom resources may have such, too,
+	// and their writers are warned ([FinalizerWarnings]).
+	LooseFinalizers bool
 
 	// GraceSeconds is how long an object takes to end, for a delete request that asked for so many seconds (nil: did not
 	// ask). Nil: 0, the object ends at once.

@@ -13,8 +13,7 @@ import (
 func apiServices() *Definition {
 	return &Definition{
 		Group:  "apiregistration.k8s.io",
-		Plural: "apiservices", Singular: "apiservice", Kind: "APIService",
-		Categories: []string{"api-extensions"}, Status: true,
+		Plural: "apiservices",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Service", Type: "string", Description: "The service in front of that server, or Local for this one.", Cell: apiServiceService},
@@ -22,6 +21,7 @@ func apiServices() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckStepThenAll, LooseFinalizers: true,
 			Default:                  defaultAPIService,
 			PrepareCreate:            func(o *api.Unstructured) { o.Object["status"] = tree{} },
 			PrepareUpdate:            keepStatus,

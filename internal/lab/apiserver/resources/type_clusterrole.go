@@ -14,10 +14,11 @@ func clusterRoles() *Definition {
 		return m
 	}
 	return &Definition{
-		Group:  rbacGroup,
-		Plural: "clusterroles", Singular: "clusterrole", Kind: "ClusterRole",
+		Group:   rbacGroup,
+		Plural:  "clusterroles",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  rulesAreThere,
 			Validate:                 validate,
 			ValidateName:             names.PathSegment,

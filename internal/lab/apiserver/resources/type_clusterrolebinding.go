@@ -6,10 +6,11 @@ import "orrery/internal/lab/apiserver/names"
 func clusterRoleBindings() *Definition {
 	validate := validateBinding("ClusterRole")
 	return &Definition{
-		Group:  rbacGroup,
-		Plural: "clusterrolebindings", Singular: "clusterrolebinding", Kind: "ClusterRoleBinding",
+		Group:   rbacGroup,
+		Plural:  "clusterrolebindings",
 		Columns: bindingColumns(),
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  defaultBinding,
 			Validate:                 validate,
 			ValidateUpdate:           validateBindingUpdate(validate),

@@ -12,10 +12,10 @@ const maxData = 1 << 20
 // configMaps are text for programs.
 func configMaps() *Definition {
 	return &Definition{
-		Plural: "configmaps", Singular: "configmap", Kind: "ConfigMap",
-		ShortNames: []string{"cm"}, Namespaced: true,
+		Plural:  "configmaps",
 		Columns: []Column{nameColumn(), {Name: "Data", Type: "string", Description: "How many keys there are.", Cell: configMapKeys}, ageColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckStepThenAll,
 			Validate:                 validateConfigMap,
 			ValidateUpdate:           validateConfigMapUpdate,
 			AllowUnconditionalUpdate: true,

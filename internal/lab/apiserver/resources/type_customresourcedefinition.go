@@ -10,17 +10,17 @@ import (
 // customResourceDefinitions make new types.
 func customResourceDefinitions() *Definition {
 	return &Definition{
-		Group:  "apiextensions.k8s.io",
-		Plural: "customresourcedefinitions", Singular: "customresourcedefinition", Kind: "CustomResourceDefinition",
-		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Status: true,
+		Group:   "apiextensions.k8s.io",
+		Plural:  "customresourcedefinitions",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
-			Default:        defaultCRD,
-			PrepareCreate:  prepareCRD,
-			PrepareUpdate:  prepareCRDUpdate,
-			PrepareStatus:  statusKeepsMetadata("labels", "annotations", "ownerReferences"),
-			Validate:       validateCRD,
-			ValidateUpdate: validateCRDUpdate,
+			LooseFinalizers: true,
+			Default:         defaultCRD,
+			PrepareCreate:   prepareCRD,
+			PrepareUpdate:   prepareCRDUpdate,
+			PrepareStatus:   statusKeepsMetadata("labels", "annotations", "ownerReferences"),
+			Validate:        validateCRD,
+			ValidateUpdate:  validateCRDUpdate,
 		},
 	}
 }

@@ -13,9 +13,8 @@ import (
 func deployments() *Definition {
 	return &Definition{
 		Group:  "apps",
-		Plural: "deployments", Singular: "deployment", Kind: "Deployment",
-		ShortNames: []string{"deploy"}, Categories: []string{"all"}, Namespaced: true, Status: true, Scale: true,
-		scale: &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}},
+		Plural: "deployments",
+		scale:  &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}},
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Ready", Type: "string", Description: "How many pods are ready, of how many that are wanted.", Cell: deploymentReady},

@@ -12,8 +12,7 @@ import (
 // coreEvents are what programs report about objects, in the older of their two forms, which is also the stored one.
 func coreEvents() *Definition {
 	return &Definition{
-		Plural: "events", Singular: "event", Kind: "Event",
-		ShortNames: []string{"ev"}, Namespaced: true,
+		Plural:  "events",
 		Columns: eventColumns(),
 		Selectable: []string{
 			"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",

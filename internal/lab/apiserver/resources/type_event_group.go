@@ -10,8 +10,7 @@ func groupEvents() *Definition {
 	core := coreEvents()
 	return &Definition{
 		Group: "events.k8s.io", Prefix: "/registry/events",
-		Plural: "events", Singular: "event", Kind: "Event",
-		ShortNames: []string{"ev"}, Namespaced: true,
+		Plural:  "events",
 		Columns: core.Columns, Fields: core.Fields,
 		Selectable: []string{
 			"regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "regarding.apiVersion",
@@ -23,6 +22,7 @@ func groupEvents() *Definition {
 			"regarding.apiVersion": "involvedObject.apiVersion", "regarding.resourceVersion": "involvedObject.resourceVersion",
 			"regarding.fieldPath": "involvedObject.fieldPath", "reportingController": "reportingComponent",
 		},
+		Stored:    &api.GroupVersion{Version: "v1"},
 		ToStorage: func(o *api.Unstructured) { rename(o, eventNames, true) }, FromStorage: newerEvent,
 		Strategy: Strategy{
 			Default:                  core.Strategy.Default,

@@ -9,13 +9,14 @@ import (
 func leases() *Definition {
 	return &Definition{
 		Group:  "coordination.k8s.io",
-		Plural: "leases", Singular: "lease", Kind: "Lease", Namespaced: true,
+		Plural: "leases",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Holder", Type: "string", Description: "Who holds it.", Cell: field("spec", "holderIdentity")},
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			LooseFinalizers:     true,
 			Default:             func(o *api.Unstructured) { made(o.Object, "spec") },
 			Validate:            validateLease,
 			AllowCreateOnUpdate: true,

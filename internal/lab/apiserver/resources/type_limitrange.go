@@ -8,10 +8,11 @@ import (
 // limitRanges bound what single objects of a namespace may ask for. Nobody enforces them here.
 func limitRanges() *Definition {
 	return &Definition{
-		Plural: "limitranges", Singular: "limitrange", Kind: "LimitRange",
-		ShortNames: []string{"limits"}, Namespaced: true,
+		Plural:  "limitranges",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckAll,
+			PrepareCreate:            nameOfUID,
 			Default:                  defaultLimitRange,
 			Validate:                 validateLimitRange,
 			AllowCreateOnUpdate:      true,
@@ -20,11 +21,22 @@ func limitRanges() *Definition {
 	}
 }
 
+// nameOfUID names an object that has no name by its UID, which is what LimitRanges have come with since they exist.
+func nameOfUID(o *api.Unstructured) {
+	if o.GetName() == "" {
+		metadata := made(o.Object, "metadata")
+		metadata["name"] = metadata["uid"]
+	}
+}
+
 // defaultLimitRange takes what is not said about containers from what is: the default from the maximum, the default
 // request from the default, or else from the minimum.
 func defaultLimitRange(o *api.Unstructured) {
-	nullable(made(o.Object, "spec"), "limits")
-	for _, limit := range items(made(o.Object, "spec"), "limits") {
+	spec := made(o.Object, "spec")
+	if isNothing(spec["limits"]) {
+		spec["limits"] = nil
+	}
+	for _, limit := range items(spec, "limits") {
 		if text(limit, "type") != "Container" {
 			continue
 		}

@@ -3,6 +3,6 @@ package resources
 // mutatingWebhookConfigurations name the webhooks that may change what is written. Nobody calls them here.
 func mutatingWebhookConfigurations() *Definition {
 	return webhookConfigurations(&Definition{
-		Plural: "mutatingwebhookconfigurations", Singular: "mutatingwebhookconfiguration", Kind: "MutatingWebhookConfiguration",
+		Plural: "mutatingwebhookconfigurations",
 	}, "Never")
 }

@@ -13,9 +13,7 @@ const nameLabel = "kubernetes.io/metadata.name"
 // namespaces are scopes for names. What their phases and finalizers mean is told in package registry.
 func namespaces() *Definition {
 	return &Definition{
-		Plural: "namespaces", Singular: "namespace", Kind: "Namespace",
-		ShortNames: []string{"ns"}, Status: true, Finalize: true,
-		Verbs: []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Plural: "namespaces",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Status", Type: "string", Description: "Active, or Terminating while it is being deleted.", Cell: field("status", "phase")},

@@ -11,8 +11,7 @@ import (
 // nodes are the machines.
 func nodes() *Definition {
 	return &Definition{
-		Plural: "nodes", Singular: "node", Kind: "Node",
-		ShortNames: []string{"no"}, Status: true,
+		Plural: "nodes",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Status", Type: "string", Description: "Whether the node is ready, and takes new pods.", Cell: nodeStatus},

@@ -12,8 +12,7 @@ import (
 // persistentVolumeClaims ask for storage.
 func persistentVolumeClaims() *Definition {
 	return &Definition{
-		Plural: "persistentvolumeclaims", Singular: "persistentvolumeclaim", Kind: "PersistentVolumeClaim",
-		ShortNames: []string{"pvc"}, Namespaced: true, Status: true,
+		Plural: "persistentvolumeclaims",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Status", Type: "string", Description: "Pending, Bound, Lost, or Terminating.", Cell: claimStatus},
@@ -26,6 +25,7 @@ func persistentVolumeClaims() *Definition {
 			{Name: "VolumeMode", Type: "string", Priority: 1, Description: "A file system, or a raw device.", Cell: fieldOr(unsetText, "spec", "volumeMode")},
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckStepThenAll,
 			Default: func(o *api.Unstructured) {
 				fillText(made(o.Object, "spec"), "volumeMode", "Filesystem")
 				pendingClaim(o)

@@ -12,8 +12,7 @@ import (
 // pods are the programs that run.
 func pods() *Definition {
 	return &Definition{
-		Plural: "pods", Singular: "pod", Kind: "Pod",
-		ShortNames: []string{"po"}, Categories: []string{"all"}, Namespaced: true, Status: true,
+		Plural:  "pods",
 		Columns: podColumns(),
 		Selectable: []string{
 			"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
@@ -21,6 +20,9 @@ func pods() *Definition {
 		},
 		Fields: podFields,
 		Strategy: Strategy{
+			Parts: map[string]func(o, old *api.Unstructured){
+				"ephemeralcontainers": keepAllBut("spec", "ephemeralContainers"), "resize": keepAllButResources,
+			},
 			Default:                  defaultPod,
 			PrepareCreate:            preparePod,
 			PrepareUpdate:            preparePodUpdate,

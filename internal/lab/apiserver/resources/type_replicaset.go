@@ -9,9 +9,8 @@ import (
 func replicaSets() *Definition {
 	return &Definition{
 		Group:  "apps",
-		Plural: "replicasets", Singular: "replicaset", Kind: "ReplicaSet",
-		ShortNames: []string{"rs"}, Categories: []string{"all"}, Namespaced: true, Status: true, Scale: true,
-		scale: &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}},
+		Plural: "replicasets",
+		scale:  &scalePaths{replicas: []string{"spec", "replicas"}, status: []string{"status", "replicas"}, selector: []string{"spec", "selector"}},
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Desired", Type: "integer", Description: "How many pods are wanted.", Cell: number64("spec", "replicas")},

@@ -13,8 +13,7 @@ import (
 // resourceQuotas limit what a namespace may use. Nobody enforces them here.
 func resourceQuotas() *Definition {
 	return &Definition{
-		Plural: "resourcequotas", Singular: "resourcequota", Kind: "ResourceQuota",
-		ShortNames: []string{"quota"}, Namespaced: true, Status: true,
+		Plural: "resourcequotas",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Request", Type: "string", Description: "What is used and allowed, of requests and of objects.", Cell: quotaCell(false)},

@@ -14,10 +14,11 @@ func roles() *Definition {
 		return m
 	}
 	return &Definition{
-		Group:  rbacGroup,
-		Plural: "roles", Singular: "role", Kind: "Role", Namespaced: true,
+		Group:   rbacGroup,
+		Plural:  "roles",
 		Columns: []Column{nameColumn(), createdColumn()},
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  rulesAreThere,
 			Validate:                 validate,
 			ValidateName:             names.PathSegment,

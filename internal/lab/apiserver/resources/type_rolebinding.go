@@ -6,10 +6,11 @@ import "orrery/internal/lab/apiserver/names"
 func roleBindings() *Definition {
 	validate := validateBinding("Role", "ClusterRole")
 	return &Definition{
-		Group:  rbacGroup,
-		Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding", Namespaced: true,
+		Group:   rbacGroup,
+		Plural:  "rolebindings",
 		Columns: bindingColumns(),
 		Strategy: Strategy{
+			UpdateMeta:               CheckAllThenStep,
 			Default:                  defaultBinding,
 			Validate:                 validate,
 			ValidateUpdate:           validateBindingUpdate(validate),

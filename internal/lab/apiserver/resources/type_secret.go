@@ -14,7 +14,7 @@ import (
 // secrets are data that fewer people should see.
 func secrets() *Definition {
 	return &Definition{
-		Plural: "secrets", Singular: "secret", Kind: "Secret", Namespaced: true,
+		Plural: "secrets",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Type", Type: "string", Description: "What the data is for.", Cell: field("type")},
@@ -24,6 +24,7 @@ func secrets() *Definition {
 		Selectable: []string{"type"},
 		Fields:     func(o *api.Unstructured) map[string]string { return map[string]string{"type": text(o.Object, "type")} },
 		Strategy: Strategy{
+			UpdateMeta:               CheckStepThenAll,
 			Default:                  defaultSecret,
 			Validate:                 validateSecret,
 			ValidateUpdate:           validateSecretUpdate,

@@ -7,8 +7,7 @@ import (
 // services give pods a common name and address.
 func services(a *allocator) *Definition {
 	return &Definition{
-		Plural: "services", Singular: "service", Kind: "Service",
-		ShortNames: []string{"svc"}, Categories: []string{"all"}, Namespaced: true, Status: true,
+		Plural: "services",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Type", Type: "string", Description: "From where the service can be reached.", Cell: field("spec", "type")},

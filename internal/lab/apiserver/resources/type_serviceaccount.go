@@ -3,9 +3,8 @@ package resources
 // serviceAccounts are the identities of programs.
 func serviceAccounts() *Definition {
 	return &Definition{
-		Plural: "serviceaccounts", Singular: "serviceaccount", Kind: "ServiceAccount",
-		ShortNames: []string{"sa"}, Namespaced: true,
+		Plural:   "serviceaccounts",
 		Columns:  []Column{nameColumn(), ageColumn()},
-		Strategy: Strategy{AllowUnconditionalUpdate: true},
+		Strategy: Strategy{UpdateMeta: CheckStepThenAll, AllowUnconditionalUpdate: true},
 	}
 }

@@ -9,8 +9,7 @@ import (
 func validatingAdmissionPolicies() *Definition {
 	return &Definition{
 		Group:  admissionGroup,
-		Plural: "validatingadmissionpolicies", Singular: "validatingadmissionpolicy", Kind: "ValidatingAdmissionPolicy",
-		Categories: []string{"api-extensions"}, Status: true,
+		Plural: "validatingadmissionpolicies",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "Validations", Type: "integer", Description: "How many expressions there are.", Cell: policyValidations},
@@ -18,6 +17,7 @@ func validatingAdmissionPolicies() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckAll, LooseFinalizers: true,
 			Default:       defaultPolicy,
 			PrepareCreate: func(o *api.Unstructured) { resetStatus(o); firstGeneration(o) },
 			PrepareUpdate: specGeneration,

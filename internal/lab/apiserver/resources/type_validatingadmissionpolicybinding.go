@@ -9,8 +9,7 @@ import (
 func validatingAdmissionPolicyBindings() *Definition {
 	return &Definition{
 		Group:  admissionGroup,
-		Plural: "validatingadmissionpolicybindings", Singular: "validatingadmissionpolicybinding", Kind: "ValidatingAdmissionPolicyBinding",
-		Categories: []string{"api-extensions"},
+		Plural: "validatingadmissionpolicybindings",
 		Columns: []Column{
 			nameColumn(),
 			{Name: "PolicyName", Type: "string", Description: "The policy that applies.", Cell: field("spec", "policyName")},
@@ -18,6 +17,7 @@ func validatingAdmissionPolicyBindings() *Definition {
 			ageColumn(),
 		},
 		Strategy: Strategy{
+			UpdateMeta: CheckAll, LooseFinalizers: true,
 			Default:       defaultPolicyBinding,
 			PrepareCreate: firstGeneration,
 			PrepareUpdate: func(o, old *api.Unstructured) { nextGeneration(o, old, specChanged(o, old)) },

@@ -15,13 +15,13 @@ const admissionGroup = "admissionregistration.k8s.io"
 // webhookConfigurations is what validating and mutating webhooks have in common.
 func webhookConfigurations(d *Definition, reinvocation string) *Definition {
 	d.Group = admissionGroup
-	d.Categories = []string{"api-extensions"}
 	d.Columns = []Column{
 		nameColumn(),
 		{Name: "Webhooks", Type: "integer", Description: "How many webhooks there are.", Cell: length("webhooks")},
 		ageColumn(),
 	}
 	d.Strategy = Strategy{
+		UpdateMeta: CheckAll, LooseFinalizers: true,
 		Default:       func(o *api.Unstructured) { defaultWebhooks(o, reinvocation) },
 		PrepareCreate: firstGeneration,
 		PrepareUpdate: func(o, old *api.Unstructured) {

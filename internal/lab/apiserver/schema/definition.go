@@ -11,6 +11,7 @@ type definition struct {
 	Types   map[string]string `json:"types"`   // Go types of fields that the schema does not suggest
 	Inside  map[string]string `json:"inside"`  // the embedded structs that fields came from
 	Omitted []string          `json:"omitted"` // fields that vanish when they are empty
+	Always  []string          `json:"always"`  // fields that are written whatever their value is
 }
 
 // goName is the type as Go prints it: io.k8s.api.core.v1.PodSpec is v1.PodSpec.

@@ -50,7 +50,7 @@ var special = map[string]Kind{
 }
 
 func outline(d *definition) *Type {
-	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}}
+	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}, always: d.Always}
 	if kind, ok := special[t.goType]; ok {
 		t.kind, t.fields = kind, nil
 	}

@@ -17,10 +17,11 @@ type Type struct {
 	kind     Kind
 	goType   string // as Go prints it: "v1.PodSpec", "[]string", "int32"
 	fields   map[string]*Type
-	element  *Type  // of arrays and maps
-	inside   string // the embedded structs, joined by dots, through which a field came into its struct
-	bits     int    // of integers
-	omitted  bool   // a field that is not written when it is empty
+	always   []string // the fields that are written whatever their value is
+	element  *Type    // of arrays and maps
+	inside   string   // the embedded structs, joined by dots, through which a field came into its struct
+	bits     int      // of integers
+	omitted  bool     // a field that is not written when it is empty
 	strategy PatchStrategy
 	mergeKey string
 	listType string
@@ -62,6 +63,14 @@ func (t *Type) Field(name string) (*Type, bool) {
 		return t.element, true
 	}
 	return nil, false
+}
+
+// Always returns the names of the fields of an object that Kubernetes writes whatever their value is. Read only.
+func (t *Type) Always() []string {
+	if t == nil {
+		return nil
+	}
+	return t.always
 }
 
 // Items returns the type of the elements of an array, nil for anything else.

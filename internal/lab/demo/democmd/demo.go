@@ -86,8 +86,11 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	config := options.config(stdout)
 	config.Out = program.NewLostReader(stdout, stop)
 	if options.keep {
+		kept := keptServer{options: options}
+		defer kept.forget()
+		config.Started = kept.announce
 		config.Keep = func(ctx context.Context, server *apiserver.Server) error {
-			return keepServer(ctx, options, server, config.Out)
+			return kept.wait(ctx, server, config.Out)
 		}
 	}
 	err := demo.Run(ctx, config, &curtain)
@@ -97,14 +100,33 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	return err
 }
 
-// keepServer leaves the server running and says what to do with it.
-func keepServer(ctx context.Context, options *demoOptions, server *apiserver.Server, out io.Writer) error {
-	path, remove, err := servecmd.PlaceKubeconfig(server, options.kubeconfigOut)
+// keptServer is a server that others may talk to, with kubectl, from the beginning of the scene on and after its end.
+type keptServer struct {
+	options    *demoOptions
+	kubeconfig string
+	remove     func() // nil before announce
+}
+
+// announce writes the kubeconfig and returns how to use it.
+func (k *keptServer) announce(server *apiserver.Server) (string, error) {
+	path, remove, err := servecmd.PlaceKubeconfig(server, k.options.kubeconfigOut)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer remove()
-	fmt.Fprintf(out, keptText, server.URL(), servecmd.ShellQuoted(path))
+	k.kubeconfig, k.remove = servecmd.ShellQuoted(path), remove
+	return "export KUBECONFIG=" + k.kubeconfig + " in another terminal lets kubectl take part", nil
+}
+
+// forget removes the kubeconfig, unless it was asked for by name.
+func (k *keptServer) forget() {
+	if k.remove != nil {
+		k.remove()
+	}
+}
+
+// wait leaves the server running and says what to do with it.
+func (k *keptServer) wait(ctx context.Context, server *apiserver.Server, out io.Writer) error {
+	fmt.Fprintf(out, keptText, server.URL(), k.kubeconfig)
 	<-ctx.Done()
 	fmt.Fprintln(out, "\nServer and controller have ended, and everything that was in them.")
 	return nil

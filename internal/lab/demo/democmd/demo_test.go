@@ -103,7 +103,13 @@ func TestDemoKeepsTheServer(t *testing.T) {
 		}
 		return out.Write(p)
 	})
-	require.NoError(t, keepServer(ctx, &demoOptions{}, server, announced))
+	kept := keptServer{options: &demoOptions{}}
+	words, err := kept.announce(server)
+	require.NoError(t, err)
+	assert.Contains(t, words, kept.kubeconfig)
+	require.NoError(t, kept.wait(ctx, server, announced))
+	assert.FileExists(t, kept.kubeconfig)
+	kept.forget()
 	require.NotEmpty(t, path)
 	assert.NoFileExists(t, path)
 	assert.Contains(t, out.String(), "Ctrl-C ends both.")

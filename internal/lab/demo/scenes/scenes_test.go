@@ -20,6 +20,7 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
+	"orrery/restclient/api"
 	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 )
@@ -28,7 +29,7 @@ const objects = 60
 
 // play plays a scene in a bubble, against the built-in server behind pipes, and hands the story to check.
 func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
-	playWith(t, gears.Set{}, name, check)
+	playWith(t, gears.Set{}, name, nil, check)
 }
 
 // Every scene is played to its end by every form of every gear.
@@ -41,12 +42,15 @@ func TestScenesWithOtherGears(t *testing.T) {
 		set, err := gears.Parse(text)
 		require.NoError(t, err)
 		for _, scene := range scenes.All() {
-			t.Run(text+"/"+scene.Name, func(t *testing.T) { playWith(t, set, scene.Name, func(*testing.T, story.State) {}) })
+			t.Run(text+"/"+scene.Name, func(t *testing.T) {
+				playWith(t, set, scene.Name, nil, func(*testing.T, story.State) {})
+			})
 		}
 	}
 }
 
-func playWith(t *testing.T, set gears.Set, name string, check func(t *testing.T, s story.State)) {
+// playWith does so with a set of gears while somebody else has a client of the administrator; the story ends when he has returned.
+func playWith(t *testing.T, set gears.Set, name string, somebody func(ctx context.Context, teller *story.Teller, config restclient.Config) error, check func(t *testing.T, s story.State)) {
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
@@ -71,7 +75,16 @@ func playWith(t *testing.T, set gears.Set, name string, check func(t *testing.T,
 		}, scene.Options)
 		require.NoError(t, err)
 		defer on.Close()
+		other := make(chan error, 1)
+		if somebody != nil {
+			config := wire.Config()
+			config.Credentials = made[story.Script]
+			go func() { other <- somebody(ctx, teller, config) }()
+		} else {
+			other <- nil
+		}
 		err = scene.Play(ctx, on)
+		require.NoError(t, <-other)
 		state := teller.State()
 		if !assert.NoError(t, err) {
 			t.Log(told(state))
@@ -221,6 +234,7 @@ func TestFinalizer(t *testing.T) {
 func TestBrokenAPIService(t *testing.T) {
 	play(t, "broken-apiservice", func(t *testing.T, s story.State) {
 		inOrder(t, s,
+			beat{story.You, "kubectl get apiservice v1beta1.metrics.k8s.io: Available is False (ServiceNotFound)"},
 			beat{story.Deleter, "something is missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
 			beat{story.Deleter, "reports in the status: NamespaceDeletionDiscoveryFailure"},
 			beat{story.Worker, "AddRateLimited: again in 5ms"},
@@ -233,6 +247,31 @@ func TestBrokenAPIService(t *testing.T) {
 		assert.Equal(t, s.Gears.Failures, s.Gears.Retries)
 		assert.Equal(t, s.Gears.Failures+1, s.Gears.Passes)
 		assert.GreaterOrEqual(t, s.Gears.Failures, 11)
+	})
+}
+
+// What the scene tells people to do works: whoever deletes the APIService in another terminal ends the hang.
+func TestBrokenAPIServiceIsDeletedBySomebodyElse(t *testing.T) {
+	deletes := func(ctx context.Context, teller *story.Teller, config restclient.Config) error {
+		client, err := restclient.New(config)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		err = teller.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= 4 })
+		if err != nil {
+			return err
+		}
+		services := api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+		return restclient.Dynamic(client, services, "").Delete(ctx, stage.BrokenAPI, api.DeleteOptions{})
+	}
+	playWith(t, gears.Set{}, "broken-apiservice", deletes, func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Deleter, "something is missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
+			beat{story.Deleter, "through /finalize"},
+			beat{story.You, "is gone already: somebody else has deleted it"},
+		)
+		assert.Less(t, s.Gears.Failures, 11)
 	})
 }
 

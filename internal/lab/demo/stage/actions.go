@@ -163,9 +163,12 @@ func (s *Stage) Repair(id string) {
 	s.config.Faults.Remove(id)
 }
 
-// ShowWhy tells what somebody sees who asks why the namespace hangs.
+// ShowWhy tells what somebody sees who asks why the namespace hangs, if it still does.
 func (s *Stage) ShowWhy(ctx context.Context) error {
 	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("reading the namespace: %w", err)
 	}
