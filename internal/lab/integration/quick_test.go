@@ -3,6 +3,7 @@ package integration_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,9 @@ func TestAnyHistory(t *testing.T) {
 			gears:  rapid.SampledFrom([]string{"fast", "textbook", "coalescing"}).Draw(rt, "gears"),
 		}
 		script := rapid.SliceOfN(drawStep, 1, 40).Draw(rt, "script")
+		if options.gears == "textbook" {
+			script = withoutSilence(script)
+		}
 		interrupted := rapid.Bool().Draw(rt, "interrupted")
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = playHistory(t, over, options, script, interrupted) })
@@ -38,6 +42,21 @@ func TestAnyHistory(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
+}
+
+// withoutSilence returns the script with broken connections in the place of silent ones, which the textbook reflector does
+// not notice: it has no idle timeout.
+func withoutSilence(script []step) []step {
+	script = slices.Clone(script)
+	for i := range script {
+		if script[i].What == "silence" {
+			script[i].What = "cut"
+		}
+		if script[i].Fault == "hang" || script[i].Fault == "stalled" {
+			script[i].Fault = "reset"
+		}
+	}
+	return script
 }
 
 // step is one thing that happens. Which fields matter depends on what.
