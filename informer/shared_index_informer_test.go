@@ -242,24 +242,6 @@ func TestDrainDeliversWhatIsBetweenStoreAndHandlers(t *testing.T) {
 	}
 }
 
-// TestBacklogCountsTheEventInHand: an event counts as pending before the handler can be called with it.
-func TestBacklogCountsTheEventInHand(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		least := 1
-		n.register(onAdd(func(*api.Namespace) {
-			s := n.Snapshot().Handlers[0]
-			least = min(least, s.Pending, s.PeakPending)
-		}))
-		n.start()
-		for i := range 2000 {
-			n.source.Add(namespace(fmt.Sprint("n", i)))
-		}
-		synctest.Wait()
-		assert.Equal(t, 1, least)
-		assert.EqualValues(t, 2000, n.Snapshot().Handlers[0].Handled)
-	})
-}
-
 // TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
 // else, also while more events wait for the handler.
 func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
