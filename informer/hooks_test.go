@@ -96,7 +96,7 @@ func (w *hookUser) use(hook string) {
 // await waits until the hooks have been called and have used the informer, or the test has failed.
 func (w *hookUser) await(hooks ...string) {
 	w.t.Helper()
-	deadline := time.Now().Add(time.Minute) // only a failure reaches it
+	deadline := time.Now().Add(30 * time.Second) // only a failure reaches it
 	for _, hook := range hooks {
 		for !w.t.Failed() {
 			if _, ok := w.returned.Load(hook); ok {

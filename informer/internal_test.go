@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -99,6 +100,29 @@ func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
 	require.Len(t, told.told, 2)
 	assert.True(t, told.told[1].FinalStateUnknown)
 	assert.Same(t, known, told.told[1].New, "the state that handlers know, though the tombstone has none")
+}
+
+// TestAnEventIsPendingBeforeItsHandlerIsCalled: the lag is never less than what the handler has in its hands.
+func TestAnEventIsPendingBeforeItsHandlerIsCalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSharedIndexInformer(nil, Config[*thing]{})
+		h := newRegisteredHandler[*thing](deaf{}, HandlerOptions{}, newRegistration(HandlerInfo{}, s), s.config.Trace)
+		s.processor.AddListener(h, nil)
+		go s.processor.Distribute(Notification[*thing]{Kind: EventAdd, Key: "a", New: &thing{name: "a"}})
+		synctest.Wait() // the listener has not been started
+		assert.Equal(t, 1, h.pending())
+
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.processor.Run(ctx)
+		}()
+		synctest.Wait()
+		assert.Zero(t, h.pending())
+		cancel()
+		<-ended
+	})
 }
 
 func TestFailuresThatNobodyHasTimeForAreCounted(t *testing.T) {

@@ -211,19 +211,58 @@ func TestDrainWhileEventsFlow(t *testing.T) {
 	}
 }
 
+// TestDrainDeliversWhatIsBetweenStoreAndHandlers: the removal begins when a change is in the store and has not been
+// distributed. The handler hears of it, because the removal waits for the critical section.
+func TestDrainDeliversWhatIsBetweenStoreAndHandlers(t *testing.T) {
+	for name, gears := range sets {
+		t.Run(name, func(t *testing.T) {
+			var n *namespaces
+			var r *informer.Registration
+			drained, removed := make(chan error, 1), make(chan struct{})
+			cfg := config{
+				Gears: gears,
+				Trace: &informer.Trace{HandlerRemoved: func(informer.HandlerInfo) { close(removed) }},
+				StoreTrace: &indexer.Trace{Added: func(string) {
+					go func() { drained <- n.ShutDownEventHandlerWithDrain(context.Background(), r) }()
+					<-removed
+					for range 1000 { // a removal that did not wait would be done by now
+						runtime.Gosched()
+					}
+				}},
+			}
+			inBubble(t, cfg, func(world *namespaces) {
+				n = world
+				var told log
+				r = n.register(&told)
+				n.start()
+				n.add("a")
+				require.NoError(t, <-drained)
+				assert.Equal(t, log{"add a"}, told)
+			})
+		})
+	}
+}
+
 // TestHandlerThatLeavesItsGoroutine: a handler may call t.FailNow, which ends the goroutine. It must end nothing
-// else.
+// else, also while more events wait for the handler.
 func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
 	for name, gears := range sets {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, config{Gears: gears}, func(n *namespaces) {
-				left := n.register(onAdd(func(*api.Namespace) { runtime.Goexit() }))
+				leave := make(chan struct{})
+				left := n.register(onAdd(func(*api.Namespace) {
+					<-leave
+					runtime.Goexit()
+				}))
 				stays := n.handler()
 				n.start()
 				n.add("a")
 				n.add("b")
+				n.add("c")
+				close(leave)
 				<-left.Ended()
-				assert.Equal(t, &log{"add a", "add b"}, stays)
+				n.add("d")
+				assert.Equal(t, &log{"add a", "add b", "add c", "add d"}, stays)
 				require.NoError(t, n.ShutDownEventHandler(context.Background(), left))
 				require.NoError(t, n.stop())
 			})
