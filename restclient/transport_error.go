@@ -104,10 +104,6 @@ func (e *TransportError) Unreachable() bool {
 	return false
 }
 
-// Dead reports whether the connection had gone dead without an error, and pings found it out. Like Unreachable it is for
-// packages that do not know this one.
-func (e *TransportError) Dead() bool { return e.Kind == ConnectionDead }
-
 // unexplained kinds say that a connection broke, but not why.
 func (e *TransportError) unexplained() bool {
 	return e.Kind == ConnectionFailed || e.Kind == ConnectionLost

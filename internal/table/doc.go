@@ -3,15 +3,18 @@
 //
 // # Concept
 //
-// A [Table] maps keys to values. Find and Insert are one search: Find returns the
-// place where a missing key belongs. An entry has a reference, a number, by which
-// other structures name it: the order of a queue, a heap of delays.
+// A [Table] maps keys to values. Obtain finds a key, or makes an entry for it, in
+// one search. An entry has a reference, a number, by which other structures name
+// it: the order of a queue, a heap of delays. Package queue/fast keeps its records
+// in the entries; deltafifo/fast, whose records outlive their place in the queue,
+// keeps pointers to them.
 //
 // A [Ring] is a first-in-first-out queue.
 //
 // The textbook forms use a Go map and a slice in their place. The table is by hand
 // because the queue needs entries that stay where they are, small references, and
-// room for millions of keys; see the figures in the documentation of Table.
+// room for millions of keys. With a Go map in its place an event of an informer took
+// a sixth longer in deltafifo/fast.
 //
 // # Guarantees
 //

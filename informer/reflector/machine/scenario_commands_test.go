@@ -191,7 +191,6 @@ type deadLink struct{}
 
 func (deadLink) Error() string     { return "no answer to a ping" }
 func (deadLink) Unreachable() bool { return true }
-func (deadLink) Dead() bool        { return true }
 
 func forEach(args []string, do func(string)) {
 	for _, arg := range args {
