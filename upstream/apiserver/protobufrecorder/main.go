@@ -15,51 +15,72 @@ import (
 	"slices"
 	"strings"
 
-	admissionregistration "k8s.io/api/admissionregistration/v1"
-	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	autoscaling "k8s.io/api/autoscaling/v1"
-	coordination "k8s.io/api/coordination/v1"
-	core "k8s.io/api/core/v1"
-	events "k8s.io/api/events/v1"
+	certificates "k8s.io/api/certificates/v1"
 	policy "k8s.io/api/policy/v1"
-	rbac "k8s.io/api/rbac/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"orrery/internal/lab/apiserver/resources"
 )
 
-// roots are the objects that a client may send.
-var roots = []struct {
+// others are objects that a client may send and that are no resources of the catalog.
+var others = []struct {
 	groupVersion string
 	objects      []any
 }{
-	{"v1", []any{
-		core.Namespace{}, core.Pod{}, core.Service{}, core.ConfigMap{}, core.Secret{}, core.ServiceAccount{}, core.Event{},
-		core.PersistentVolumeClaim{}, core.ResourceQuota{}, core.LimitRange{}, core.Node{}, core.Binding{}, meta.DeleteOptions{},
-	}},
+	{"v1", []any{meta.DeleteOptions{}}},
 	{"meta.k8s.io/v1", []any{meta.DeleteOptions{}}},
-	{"apps/v1", []any{apps.Deployment{}, apps.ReplicaSet{}}},
 	{"authentication.k8s.io/v1", []any{authentication.TokenRequest{}, authentication.TokenReview{}, authentication.SelfSubjectReview{}}},
 	{"authorization.k8s.io/v1", []any{
 		authorization.LocalSubjectAccessReview{}, authorization.SelfSubjectAccessReview{}, authorization.SelfSubjectRulesReview{},
 		authorization.SubjectAccessReview{},
 	}},
 	{"autoscaling/v1", []any{autoscaling.Scale{}}},
-	{"coordination.k8s.io/v1", []any{coordination.Lease{}}},
-	{"events.k8s.io/v1", []any{events.Event{}}},
 	{"policy/v1", []any{policy.Eviction{}}},
-	{"rbac.authorization.k8s.io/v1", []any{rbac.Role{}, rbac.RoleBinding{}, rbac.ClusterRole{}, rbac.ClusterRoleBinding{}}},
-	{"admissionregistration.k8s.io/v1", []any{
-		admissionregistration.MutatingWebhookConfiguration{}, admissionregistration.ValidatingWebhookConfiguration{},
-		admissionregistration.ValidatingAdmissionPolicy{}, admissionregistration.ValidatingAdmissionPolicyBinding{},
-	}},
-	{"apiextensions.k8s.io/v1", []any{apiextensions.CustomResourceDefinition{}}},
-	{"apiregistration.k8s.io/v1", []any{apiregistration.APIService{}}},
+}
+
+// root is an object that a client may send.
+type root struct {
+	groupVersion string
+	object       reflect.Type
+}
+
+// roots returns all of them: those of the built-in server's resources first.
+func roots() ([]root, error) {
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
+		if err := add(known); err != nil {
+			return nil, err
+		}
+	}
+	var all []root
+	for _, group := range resources.NewCatalog().Groups() {
+		for _, version := range group.Versions {
+			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
+			for _, d := range version.Definitions {
+				object, err := known.New(gv.WithKind(d.Kind))
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, root{gv.String(), reflect.TypeOf(object).Elem()})
+			}
+		}
+	}
+	for _, other := range others {
+		for _, object := range other.objects {
+			all = append(all, root{other.groupVersion, reflect.TypeOf(object)})
+		}
+	}
+	return all, nil
 }
 
 // special are the types whose JSON is not that of their fields. The reader knows them by these names.
@@ -77,6 +98,7 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): "SchemaOrStrings",
 	reflect.TypeFor[authentication.ExtraValue]():                  "Strings",
 	reflect.TypeFor[authorization.ExtraValue]():                   "Strings",
+	reflect.TypeFor[certificates.ExtraValue]():                    "Strings",
 	reflect.TypeFor[meta.Verbs]():                                 "Strings",
 }
 
@@ -92,11 +114,12 @@ func write(w io.Writer) error {
 	r := recorder{messages: map[string][]string{}}
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/protobufrecorder; do not edit.")
-	for _, root := range roots {
-		for _, object := range root.objects {
-			t := reflect.TypeOf(object)
-			fmt.Fprintf(out, "kind %s %s %s\n", root.groupVersion, t.Name(), r.message(t))
-		}
+	all, err := roots()
+	if err != nil {
+		return err
+	}
+	for _, root := range all {
+		fmt.Fprintf(out, "kind %s %s %s\n", root.groupVersion, root.object.Name(), r.message(root.object))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.messages)) {
 		fmt.Fprintf(out, "message %s\n%s", name, strings.Join(r.messages[name], ""))
@@ -109,7 +132,11 @@ type recorder struct{ messages map[string][]string }
 
 // message records a struct and returns its name.
 func (r recorder) message(t reflect.Type) string {
-	name := path.Base(path.Dir(t.PkgPath())) + "." + t.Name()
+	group := path.Base(path.Dir(t.PkgPath()))
+	if version := path.Base(t.PkgPath()); version != "v1" {
+		group += version // autoscaling has two
+	}
+	name := group + "." + t.Name()
 	if _, known := r.messages[name]; known {
 		return name
 	}

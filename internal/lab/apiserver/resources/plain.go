@@ -61,7 +61,7 @@ var plains = map[string]plain{
 	"horizontalpodautoscalers.autoscaling": {fill: fillAutoscaler, cells: autoscalerCells},
 
 	"cronjobs.batch": {generation: counted, fill: fillCronJob, cells: cronJobCells},
-	"jobs.batch":     {generation: counted, orphans: true, fill: fillJob, selectable: [][]string{{"status", "successful"}}, cells: jobCells},
+	"jobs.batch":     {generation: counted, orphans: true, fill: fillJob, prepare: selectOwnPods, selectable: [][]string{{"status", "successful"}}, cells: jobCells},
 
 	"certificatesigningrequests.certificates.k8s.io": {
 		selectable: [][]string{{"spec", "signerName"}}, cells: signingCells,
@@ -83,7 +83,7 @@ var plains = map[string]plain{
 	"volumeattachments.storage.k8s.io":       {conditional: true, cells: attachmentCells},
 	"volumeattributesclasses.storage.k8s.io": {cells: map[string]cell{"DriverName": field("driverName")}},
 
-	"mutatingadmissionpolicies.admissionregistration.k8s.io":       {generation: counted, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
+	"mutatingadmissionpolicies.admissionregistration.k8s.io":       {fill: fillMutation, generation: counted, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
 	"mutatingadmissionpolicybindings.admissionregistration.k8s.io": {generation: counted, conditional: true, loose: true, meta: CheckAll, cells: mutationCells},
 
 	"priorityclasses.scheduling.k8s.io": {generation: countedOnce, fill: fillPriorityClass, cells: priorityClassCells},

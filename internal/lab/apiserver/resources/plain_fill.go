@@ -62,17 +62,22 @@ func fillController(o tree) {
 	}
 }
 
-func fillJob(o tree) {
-	spec := made(o, "spec")
-	fillJobSpec(spec)
-	if uid := text(child(o, "metadata"), "uid"); uid != "" && !truth(spec, "manualSelector") && child(spec, "selector") == nil {
-		labels := tree{"batch.kubernetes.io/controller-uid": uid}
-		spec["selector"] = tree{"matchLabels": labels}
-		own := made(made(made(spec, "template"), "metadata"), "labels")
-		for _, prefix := range []string{"batch.kubernetes.io/", ""} {
-			fill(own, prefix+"controller-uid", uid)
-			fill(own, prefix+"job-name", text(child(o, "metadata"), "name"))
-		}
+func fillJob(o tree) { fillJobSpec(made(o, "spec")) }
+
+// selectOwnPods gives the pods of a new job labels that no other job's have, and selects them, unless the client has.
+func selectOwnPods(o *api.Unstructured) {
+	spec := made(o.Object, "spec")
+	if truth(spec, "manualSelector") || child(spec, "selector") != nil {
+		return
+	}
+	spec["selector"] = tree{"matchLabels": tree{"batch.kubernetes.io/controller-uid": o.GetUID()}}
+	labels := made(made(made(spec, "template"), "metadata"), "labels")
+	for _, prefix := range []string{"batch.kubernetes.io/", ""} {
+		fill(labels, prefix+"controller-uid", o.GetUID())
+		fill(labels, prefix+"job-name", o.GetName())
+	}
+	if metadata := made(o.Object, "metadata"); len(child(metadata, "labels")) == 0 {
+		fillMap(metadata, "labels", labels)
 	}
 }
 
@@ -170,3 +175,5 @@ func fillSlice(o tree) {
 		fillText(port, "protocol", "TCP")
 	}
 }
+
+func fillMutation(o tree) { defaultPolicy(&api.Unstructured{Object: o}) }
