@@ -10,7 +10,7 @@ func Measures() []Measure {
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.3),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.4),
+		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.55),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.33),
 		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.1).quick(),
