@@ -18,6 +18,7 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	autoscaling "k8s.io/api/autoscaling/v1"
+	certificates "k8s.io/api/certificates/v1"
 	policy "k8s.io/api/policy/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -97,6 +98,7 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): "SchemaOrStrings",
 	reflect.TypeFor[authentication.ExtraValue]():                  "Strings",
 	reflect.TypeFor[authorization.ExtraValue]():                   "Strings",
+	reflect.TypeFor[certificates.ExtraValue]():                    "Strings",
 	reflect.TypeFor[meta.Verbs]():                                 "Strings",
 }
 
