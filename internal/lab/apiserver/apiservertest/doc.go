@@ -45,9 +45,6 @@
 // and the whole body, without the order of members and without managedFields. Where this project's server deliberately
 // differs, [Gaps] says so with a reason; such a case must differ, so that the list stays true.
 //
-// Of discovery documents only what both servers serve is compared, each type with all its fields; a type that
-// kube-apiserver does not have fails the comparison.
-//
 // # Goroutines
 //
 // None that outlive a call.
