@@ -87,7 +87,7 @@ func (q *Queue[K]) stamp() time.Duration {
 
 // Add says that key needs processing; see Interface. If key waits for a delay,
 // the delay is given up: the key comes now, once, and not a second time later.
-// (The original lets it come twice, kubernetes/kubernetes#112325.)
+// (client-go lets it come twice, kubernetes/kubernetes#112325.)
 func (q *Queue[K]) Add(key K) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -189,7 +189,7 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 }
 
 // Done gives back a key; see Interface. A key that no worker holds is ignored and
-// reported to Trace.DoneUnknown. (The original would queue it a second time,
+// reported to Trace.DoneUnknown. (client-go would queue it a second time,
 // and two workers could then hold it at once.)
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()

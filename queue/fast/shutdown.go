@@ -21,7 +21,7 @@ func (q *Queue[K]) ShutDown() {
 // out again and waited for. ShutDown from another goroutine ends the wait;
 // without workers, or if one never calls Done, it is the only end.
 //
-// (The original waits only for the keys that workers hold and returns while
+// (client-go waits only for the keys that workers hold and returns while
 // others are still queued, kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
