@@ -7,7 +7,7 @@ import (
 )
 
 // DeltaFIFO is the textbook form: a map, a slice and one lock. Its methods are those of [Interface].
-// As in the original, the lock is held while a process function runs, so the store is up to date when
+// As in client-go, the lock is held while a process function runs, so the store is up to date when
 // it is asked. But producers wait, and process must not call the queue; package fast has neither limit.
 type DeltaFIFO[T any] struct {
 	SyncFlag     // HasSynced and Synced, which need no lock

@@ -2,7 +2,7 @@
 //
 // # Concept
 //
-// The original holds its lock while it processes an item, so a slow consumer stops the watch
+// client-go holds its lock while it processes an item, so a slow consumer stops the watch
 // (kubernetes/kubernetes#103789). Here the lock is free then. The key that is being processed, the one
 // in flight, needs care: it waits no longer, and the store does not show it yet. One rule covers it: a
 // call that comes while a key is in flight has the effect that it would have right after.
