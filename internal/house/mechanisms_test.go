@@ -314,7 +314,7 @@ func TestBrokenMechanismsAreFound(t *testing.T) {
 		"a name that has a row":        {columnMechanism, "`Until`, `Forever`", []string{"Forever has a row already"}},
 		"a file that is missing":       {columnHere, "[wait/x.go](../wait/x.go): `Until`", []string{"wait/x.go"}},
 		"a name that is not declared":  {columnHere, "[wait/until.go](../wait/until.go): `Until`, `Nonsense`", []string{"wait/until.go does not declare Nonsense"}},
-		"a method of another type":     {columnHere, "[wait/until.go](../wait/until.go): `timer.Arm`, `timer.Nonsense`", []string{"does not declare timer.Nonsense"}},
+		"a method of another type":     {columnHere, "[wait/backoff.go](../wait/backoff.go): `timer.Arm`, `timer.Nonsense`", []string{"does not declare timer.Nonsense"}},
 		"a link elsewhere":             {columnHere, "[wait/until.go](../wait/poll.go): `Until`", []string{"the link says wait/until.go and leads to wait/poll.go"}},
 		"fast before the textbook":     {columnHere, "[queue/fast/queue.go](../queue/fast/queue.go): `Queue`<br>[queue/queue.go](../queue/queue.go): `Queue`", []string{"queue/fast/queue.go comes before the textbook page queue/queue.go"}},
 		"a file without a name":        {columnHere, "[wait/until.go](../wait/until.go)", []string{"is not of the form"}},
