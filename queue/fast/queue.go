@@ -35,7 +35,7 @@ type Queue[K comparable] struct {
 	// Guarded by mu: the keys. checkLocked has the invariants.
 	records    table.Table[K, state]
 	fifo       table.Ring[uint32] // where keys wait: references of records
-	processing []holding[K]       // keys that workers hold, in no order
+	processing []inFlight[K]      // keys that workers hold, in no order
 	delays     delayHeap[K]       // keys that wait for their delay to end
 	ticket     uint32             // the last one given to a record in delays
 	seq        uint64             // number of the last event
@@ -182,7 +182,7 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	r := q.records.At(ref)
 	now := q.stamp()
 	r.Value.dirty = false
-	q.processing = append(q.processing, holding[K]{r.Key, ref, now})
+	q.processing = append(q.processing, inFlight[K]{r.Key, ref, now})
 	r.Value.processingPlace = int32(len(q.processing))
 	q.seq++
 	return r.Key, q.seq, now - r.Value.added
@@ -222,7 +222,7 @@ func (q *Queue[K]) giveBackLocked(place int) (worked time.Duration) {
 	if r.Value.dirty {
 		q.pushLocked(ref)
 	} else {
-		q.settleLocked(ref, r)
+		q.forgetIfIdleLocked(ref, r)
 	}
 	if q.drainers > 0 && q.idleLocked() {
 		q.idle.Broadcast()
