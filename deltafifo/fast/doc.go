@@ -41,8 +41,8 @@
 // The contract, package deltafifotest, for Pop and for PopBatch. The scripts in testdata/scenarios
 // replay incidents. One property test compares each call that comes while a key is in flight with the
 // same call right after on the textbook form. Another lets a server, a broken watch and a consumer that
-// puts items back run at random, and demands that handlers are told a story without gaps that ends in
-// the truth.
+// puts items back run at random, and checks that every handler sees a gapless history that ends in
+// the server's state.
 //
 // Next: package deltafifo/inorder
 package fast
