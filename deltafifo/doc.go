@@ -1,6 +1,9 @@
 // Package deltafifo is the queue between a reflector and a store: it collects what happened to each
 // object and hands it out one object at a time.
 //
+// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the
+// form that follows it: this package. Package fast has the optimized form.
+//
 // # Concept
 //
 // A reflector learns about objects from a list and a watch; a consumer puts them into a store and calls

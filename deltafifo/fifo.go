@@ -7,15 +7,15 @@ import (
 )
 
 // DeltaFIFO is the textbook form: a map, a slice and one lock. Its methods are those of [Interface].
-// As in the original, the lock is held while a process function runs, so the store is up to date when
+// As in client-go, the lock is held while a process function runs, so the store is up to date when
 // it is asked. But producers wait, and process must not call the queue; package fast has neither limit.
 type DeltaFIFO[T any] struct {
 	SyncFlag     // HasSynced and Synced, which need no lock
 	setSynced    func() bool
-	config       Config[T] // its Trace has every hook
+	config       Config[T] // completed: KnownObjects and every Trace hook are non-nil
 	knownObjects KeyListerGetter[T]
 
-	lock chanLock  // a mutex that guards everything below
+	lock chanLock  // guards everything below; no sync.Mutex, because of synctest (config.go)
 	cond sync.Cond // broadcast when the queue has grown, and by Close
 	// items holds the deltas of each key, queue the keys in order of their first delta: same keys, each once.
 	items     map[string]Deltas[T]
@@ -74,8 +74,8 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 	f.cond.Broadcast()
 }
 
-// Replace queues list as the whole state. Keys that wait keep their place. The other keys of the list
-// follow, then known keys that are neither listed nor waiting, each with a tombstone.
+// Replace queues list as the whole state. Keys that wait keep their place. The other listed keys follow, then the known
+// keys that neither wait nor are listed. Every key that waits or is known but is not listed gets a tombstone.
 func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 	keys, objects, err := f.config.AdmitAll(list)
 	if err != nil {
@@ -86,18 +86,18 @@ func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 	if f.closed {
 		return ErrFIFOClosed
 	}
-	done, tombstones := make(map[string]bool, len(keys)), 0
+	handled, tombstones := make(map[string]bool, len(keys)), 0
 	for i, key := range keys {
-		done[key] = true
+		handled[key] = true
 		f.queueActionLocked(key, Delta[T]{Type: Replaced, Object: objects[i]})
 	}
 	for _, key := range slices.Concat(f.queue, f.knownObjects.ListKeys()) {
-		if lastSeen, waits := f.items[key].Newest(); !done[key] {
+		if newest, waits := f.items[key].Newest(); !handled[key] {
 			if !waits { // what waits is newer than what the store holds
-				lastSeen.Object, _ = f.knownObjects.GetByKey(key)
+				newest.Object, _ = f.knownObjects.GetByKey(key)
 			}
-			f.queueActionLocked(key, Tombstone(key, lastSeen.Object))
-			done[key] = true
+			f.queueActionLocked(key, Tombstone(key, newest.Object))
+			handled[key] = true
 			tombstones++
 		}
 	}
@@ -129,8 +129,8 @@ func (f *DeltaFIFO[T]) Resync() error {
 	return nil
 }
 
-// Pop hands out the deltas of the key that has waited longest. If process returns an *ErrRequeue they
-// wait again, at the end, unless the queue is closed.
+// Pop passes the deltas of the key that has waited longest to process and returns them with its error. On an *ErrRequeue,
+// unless the queue is closed, Pop puts the deltas back at the end and returns ErrRequeue.Err.
 func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList bool) error) (deltas Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -146,12 +146,12 @@ func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList
 	delete(f.items, key)
 	isInInitialList := f.initialPopulationCount > 0
 	f.config.Trace.Popped(key, deltas, isInInitialList, len(f.queue))
-
 	err = ErrUnfinished // what Processed reports if process panics
 	defer func() {
 		f.config.Trace.Processed(key, deltas, err)
 		if requeue, ok := errors.AsType[*ErrRequeue](err); ok && !f.closed {
-			f.queue, f.items[key] = append(f.queue, key), slices.Clone(deltas) // addIfNotPresent
+			// client-go's addIfNotPresent; process ran under the lock, so the key is absent. The caller gets deltas: clone.
+			f.queue, f.items[key] = append(f.queue, key), slices.Clone(deltas)
 			f.config.Trace.Requeued(key, deltas, len(f.queue))
 			f.cond.Broadcast()
 			err = requeue.Err

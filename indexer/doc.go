@@ -1,6 +1,9 @@
 // Package indexer is the store of an informer: objects by key, and indexes that find objects by
 // anything else.
 //
+// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the
+// form that follows it: this package. Package fast has the optimized form.
+//
 // # Immutable data! Read this!
 //
 // The store holds pointers and returns the same pointers to every reader. An object that was given
@@ -24,7 +27,7 @@
 //	})
 //	onNode, err := pods.ByIndex("node", "n1")
 //
-// A store has these parts, in the words of client-go:
+// A store has these parts, in the words of the article:
 //
 //	items     "default/web-1" ──> object
 //	indexers  "node" ──> index function

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// threadSafeMap is the textbook store: maps under one read-write lock. It has client-go's name and
-// fields; [Store] adds the key function, the errors and the trace.
+// threadSafeMap is the textbook store: maps under one read-write lock. Its name and the fields items,
+// indexers and indices are those of client-go v1.16, which the article describes; [Store] adds the key function, the errors and the trace.
 //
 // What it lacks: a List of 100,000 objects stops all writes while it copies, and index functions
 // run with the lock held. In package fast readers do not stop writers.

@@ -27,6 +27,9 @@
 //	       │       │       │
 //	   handler  handler  handler
 //
+// "The article" is the one on the controller manager, named in docs/mechanisms.md. "Textbook" is the form that follows
+// it: this package. Package fast has the optimized form.
+//
 // [SharedIndexInformer] is the whole of it, [SharedInformerFactory] hands out one informer a collection, [Lister]
 // reads its store, [ResourceEventHandler] is what hears. The names are those of client-go; the events are about
 // objects of one type T, and nothing is boxed or asserted on their way. The type can be a struct of one's own

@@ -35,9 +35,8 @@ func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], 
 	return n, listeners, err
 }
 
-// apply brings a delta into the store and decides by the store what it is for the handlers. What the server calls
-// an addition is an update if the store has the object (a relist); what it calls an update is an addition if not.
-// changed is false if there is nothing to tell; there may be although there was an error.
+// apply writes d to the store and returns the notification for the handlers. The store decides its kind: an update if it
+// has the object, otherwise an addition. changed reports whether to notify; it may be true even if err is not nil.
 func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], changed bool, err error) {
 	if d.Type == deltafifo.Deleted {
 		n, changed = s.applyDeletion(key, d)
@@ -46,7 +45,7 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 	if s.detector != nil {
 		err = s.detector.stored(key, d.Object)
 	}
-	// An index function that fails is an error, but the object is stored, and so the handlers have to be told of it.
+	// If an index function fails, the object is stored all the same, and the handlers are notified.
 	old, exists, failed := s.indexer.Put(key, d.Object)
 	if failed != nil {
 		err = errors.Join(err, failed)
@@ -57,7 +56,8 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 	return Notification[T]{Kind: EventAdd, Key: key, New: d.Object, Initial: isInInitialList}, true, err
 }
 
-// applyDeletion tells the final state, or, if the deletion was concluded from a list, the state that handlers know.
+// applyDeletion removes the object. The notification carries the final state or, for a tombstone, the state in the store.
+// Without a tombstone the store has the object: the queue drops deletions of unknown objects.
 func (s *SharedIndexInformer[T]) applyDeletion(key string, d *deltafifo.Delta[T]) (n Notification[T], changed bool) {
 	old, exists := s.indexer.GetByKey(key)
 	n = Notification[T]{Kind: EventDelete, Key: key, Old: old, New: d.Object}

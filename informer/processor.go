@@ -32,8 +32,8 @@ func newSharedProcessor[T any]() *sharedProcessor[T] {
 	return &sharedProcessor[T]{listeners: map[*processorListener[T]]bool{}}
 }
 
-// AddListener adds a handler at any time. A late one finds the content of the store in initial; the mark behind it makes
-// its registration synced.
+// AddListener adds a handler; it may be called before or after Run. initial holds the store's content and, if the first
+// list has been delivered, ends with an EventSynced mark, which makes the registration synced.
 func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Notification[T]) {
 	listener := newProcessorListener(h)
 	for _, n := range initial {
@@ -59,12 +59,13 @@ func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	}
 	p.listenersLock.Unlock()
 	if !started {
-		h.End() // there is no goroutine that would
+		h.End() // run, which would call End, was never started
 	}
 }
 
-// Distribute sends n to all listeners. The lock is not held meanwhile, since a listener that has just been added may
-// take a moment to start.
+// Distribute sends n to every listener, or for a Sync only to those whose resync is due. It sends without listenersLock:
+// before Run a send blocks until Run starts the listener, and Run needs that lock. The caller holds blockDeltas, which
+// keeps notifications in order.
 func (p *sharedProcessor[T]) Distribute(n Notification[T]) int {
 	p.listenersLock.Lock()
 	var listeners []*processorListener[T]
@@ -140,7 +141,7 @@ func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] 
 	}
 }
 
-// add hands n to pop. Nobody closes addCh, because a listener may be removed while another goroutine is in add.
+// add hands n to pop. addCh is never closed: another goroutine may be in add when the listener is removed.
 func (p *processorListener[T]) add(n Notification[T]) {
 	p.handler.Queued(n.events())
 	select {
@@ -182,7 +183,8 @@ func (p *processorListener[T]) pop() {
 	}
 }
 
-// run calls the handler: OnAdd, OnUpdate, OnDelete, or, at the mark, nothing but that the registration is synced.
+// run calls the handler for each notification. The EventSynced mark calls no handler method; it marks the registration
+// synced.
 func (p *processorListener[T]) run() {
 	defer close(p.ended)
 	p.handler.Run(func() {

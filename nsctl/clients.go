@@ -56,7 +56,7 @@ type DeleterConfig struct {
 	Concurrency int
 	// DryRun makes the deleter read and decide, and write nothing.
 	DryRun bool
-	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10 ms on. The original
+	// ConflictBackoff bounds how often a conflicting write is repeated. Default: six times, from 10 ms on. Upstream
 	// repeats at once and without end, which turns two writers that disagree into a busy loop.
 	ConflictBackoff wait.Backoff
 	// Trace gets what happens. Default: none.

@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// conditionTexts are the reasons and messages of one condition. They are the original's to the letter: dashboards and
+// conditionTexts are the reasons and messages of one condition. They are upstream's to the letter: dashboards and
 // scripts match on them.
 type conditionTexts struct {
 	conditionType api.NamespaceConditionType

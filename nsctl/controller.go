@@ -54,7 +54,7 @@ type Config struct {
 	// what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
 	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled with each
-	// failure up to 60 s, for each namespace on its own. The original adds one bucket of 10 per second for all,
+	// failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10 per second for all,
 	// which makes the thousandth failing namespace wait for 90 seconds.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
@@ -67,7 +67,7 @@ type Config struct {
 	Trace *Trace
 }
 
-// queueName is the work queue's name in metrics, the original's.
+// queueName is the work queue's name in metrics, upstream's.
 const queueName = "namespace"
 
 const (

@@ -10,11 +10,11 @@ import (
 )
 
 // namespacedResourcesDeleter is the textbook deleter, as the articles read it: discovery with each pass, one type after
-// the other, and a LIST after each DELETE. It differs from the original where that may lose content: an error while
+// the other, and a LIST after each DELETE. It differs from kube-controller-manager where that may lose content: an error while
 // deleting pods ends the pass, and a 404 does not prove that a type is empty.
 //
-// It lacks speed (an empty namespace costs 67 requests, one after the other) and some forgiveness: a type whose definition
-// goes while a pass is under way fails that pass. Package nsctl/fast has the form with both.
+// It lacks speed: an empty namespace costs 67 requests, one after the other. It does not tolerate a type whose definition
+// is deleted during a pass: the pass fails. Package nsctl/fast has neither limit.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -24,7 +24,7 @@ type namespacedResourcesDeleter struct {
 	trace          *Trace
 }
 
-// NewDeleter returns the textbook deleter, or that of a dry run.
+// NewDeleter returns the textbook deleter, or one that only reports if config.DryRun is set.
 func NewDeleter(config DeleterConfig) Deleter {
 	config = config.WithDefaults()
 	if config.DryRun {
@@ -115,7 +115,7 @@ func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Conte
 	return d.nsClient.UpdateStatus(ctx, &newNamespace, api.UpdateOptions{})
 }
 
-// finalized reports whether spec.finalizers is empty: nobody holds the namespace by it any more.
+// finalized reports whether spec.finalizers is empty.
 func finalized(namespace *api.Namespace) bool { return len(namespace.Spec.Finalizers) == 0 }
 
 // finalizeNamespace removes this controller's token, and no other.
@@ -125,6 +125,7 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 	}
 	namespaceFinalize := *namespace
 	namespaceFinalize.Spec.Finalizers = nil
+	// sorted and without duplicates, as upstream's string set
 	for _, finalizer := range slices.Compact(slices.Sorted(slices.Values(namespace.Spec.Finalizers))) {
 		if finalizer != d.finalizerToken {
 			namespaceFinalize.Spec.Finalizers = append(namespaceFinalize.Spec.Finalizers, finalizer)
@@ -135,7 +136,8 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 
 // deleteAllContent deletes everything that the namespace holds, as far as discovery knows it, and reports what remains
 // in the conditions. It returns the namespace with them, and the seconds after which it is worth looking again: 0 if
-// nothing is left. It returns an error if anything at all went wrong, so that the namespace is not finalized.
+// nothing is left. It returns an error if discovery, a deletion or a list failed, so that the namespace is not finalized.
+// A failure to write the conditions is only traced.
 func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
 	var conditionUpdater ConditionUpdater
 	estimate := int64(0)
@@ -171,9 +173,9 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 	return updated, estimate, conditionUpdater.Err()
 }
 
-// discoverResources returns the types that the namespace may hold, pods first. Discovery is asked anew: an older answer
-// may lack a type of which objects were created just before the grace period ended. If some groups fail, the others are
-// returned, unless the pods are among those that fail: nothing is deleted before them.
+// discoverResources returns the types that the namespace may hold, pods first. It does not use a discovery answer older
+// than the deletion: a type may have been added since. If some groups fail it returns the others, unless pods are missing,
+// because pods must be deleted first.
 func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater) []DeletableResource {
 	defer d.trace.Phase(namespace.Name, PhaseDiscovery)()
 	d.discovery.Invalidate()
@@ -232,7 +234,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(ctx context.Context, resou
 	return false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 }
 
-// deleteEachItem deletes the objects of the type one by one. An object that has gone by itself is no error.
+// deleteEachItem deletes the objects of the type one by one. An object that is already gone is not an error.
 func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resource DeletableResource, nsName string) error {
 	items, err := d.listCollection(ctx, resource, nsName)
 	if err != nil {
@@ -246,8 +248,8 @@ func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resourc
 	return nil
 }
 
-// listCollection returns the heads of all objects of the type. A type without the verb list is deleted once more, because
-// the answer lists what the server found. Without that verb either, nobody can know, and the type counts as empty.
+// listCollection returns the metadata of all objects of the type. Without the verb list it sends deletecollection again and
+// reads the objects from the answer. Without either verb the type counts as empty.
 func (d *namespacedResourcesDeleter) listCollection(ctx context.Context, resource DeletableResource, nsName string) (items []*api.PartialObjectMetadata, err error) {
 	doing := "listing"
 	switch {
@@ -273,7 +275,7 @@ func (d *namespacedResourcesDeleter) estimateGracefulTermination(ctx context.Con
 		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
 	}
 	if time.Since(namespace.DeletionTimestamp.Time) >= time.Duration(estimate)*time.Second {
-		return 0, nil // the pods are late, and their grace periods say nothing any more
+		return 0, nil // the pods are overdue, so their grace periods no longer predict anything
 	}
 	return estimate, nil
 }

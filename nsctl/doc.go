@@ -18,11 +18,11 @@
 //	                                   ├─ ResourcesRemainingError  AddAfter(estimate/2 + 1 s)
 //	                                   └─ any other error          AddRateLimited
 //
-// [NewDeleter] returns the textbook form of the deleter, as the articles read it. Package nsctl/fast has the form that asks the
-// server half as often. Both differ from kube-controller-manager on purpose:
+// [NewDeleter] returns the textbook form of the deleter: it follows the articles on the namespace controller that
+// docs/mechanisms.md names. Package nsctl/fast has the optimized form, which sends half as many requests. Both differ from kube-controller-manager on purpose:
 //
-//   - An error while deleting pods ends the pass. The original goes on, and deletes the network policies of pods that still run.
-//   - While pods remain, the conditions say so. The original reports that all content was removed (#138208).
+//   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network policies of pods that still run.
+//   - While pods remain, the conditions say so. Upstream reports that all content was removed (#138208).
 //   - A type that discovery lists and that a request does not find is not taken for empty.
 //   - A server that is starting does not list all of its types; it is asked whether it is ready first.
 //   - `events`, served under two groups from one storage, are deleted once.

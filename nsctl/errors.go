@@ -18,7 +18,7 @@ type ResourcesRemainingError struct {
 	Estimate int64
 }
 
-// Error uses the original's words, which operators search their logs for.
+// Error uses upstream's words, which operators search their logs for.
 func (e *ResourcesRemainingError) Error() string {
 	return fmt.Sprintf("some content remains in the namespace, estimate %d seconds before it is removed", e.Estimate)
 }
@@ -73,7 +73,7 @@ type UnexpectedItemsError struct {
 	Items     int
 }
 
-// Error uses the original's words, since they appear in the namespace's conditions.
+// Error uses upstream's words, since they appear in the namespace's conditions.
 func (e *UnexpectedItemsError) Error() string {
 	return fmt.Sprintf("unexpected items still remain in namespace: %s for gvr: %v", e.Namespace, e.Resource)
 }

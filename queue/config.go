@@ -78,7 +78,7 @@ type ObservableInterface[K comparable] interface {
 	//
 	//	go wait.Until(q.UpdateMetrics, 500*time.Millisecond, stopCh)
 	//
-	// It does nothing without metrics. (The original runs a goroutine for it in
+	// It does nothing without metrics. (client-go runs a goroutine for it in
 	// each queue.)
 	UpdateMetrics()
 }

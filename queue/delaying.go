@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// DelayingQueue is a Queue to which keys can be added later. It has a heap of the
-// delayed keys under the lock of the queue, and one timer that is set to the
-// earliest end. So AddAfter never blocks, and Add can give up a delay.
+// DelayingQueue is a Queue with AddAfter, which adds a key after a delay. It has a
+// heap of the delayed keys under the lock of the queue, and one timer that is set to
+// the earliest end. So AddAfter never blocks, and Add can cancel a delay.
 //
-// (The original hands delayed keys through a channel to a goroutine that keeps
+// (client-go hands delayed keys through a channel to a goroutine that keeps
 // the heap, and wakes every ten seconds whether it has to or not.)
 //
 // What it lacks is speed: a delay costs a map entry and an allocation. Package
@@ -22,7 +22,7 @@ type DelayingQueue[K comparable] struct {
 	// Guarded by the lock. Invariant: the same entries in both, none after ShutDown.
 	waitingForQueue waitForPriorityQueue[K]
 	waitingByKey    map[K]*waitFor[K]
-	ticket          int         // of the last entry
+	entrySeq        int         // seq of the last entry
 	timer           *time.Timer // fires not later than the first entry is ready; nil at first
 	stopped         bool
 }
@@ -39,8 +39,8 @@ func (q *DelayingQueue[K]) init(config Config[K]) {
 	q.waitingByKey = map[K]*waitFor[K]{}
 }
 
-// Add adds key now. If key waits for a delay, the delay is given up: the key comes
-// once. (The original lets it come twice, kubernetes/kubernetes#112325.)
+// Add adds key now and cancels its delay, so that the key comes once. (In client-go
+// it comes twice, kubernetes/kubernetes#112325.)
 func (q *DelayingQueue[K]) Add(key K) {
 	q.lock()
 	defer q.unlock()
@@ -52,32 +52,33 @@ func (q *DelayingQueue[K]) cancelLocked(key K) {
 	if entry, ok := q.waitingByKey[key]; ok {
 		heap.Remove(&q.waitingForQueue, entry.index)
 		delete(q.waitingByKey, key)
-		q.tell(q.trace.DelayCanceled, key)
+		q.record(q.trace.DelayCanceled, key)
 	}
 }
 
-// AddAfter adds key when after has passed; see DelayingInterface. Keys whose
-// delays end at the same instant come in the order of their AddAfter.
+// AddAfter adds key after the delay; see DelayingInterface. If key is already
+// delayed, the earlier time wins. Keys whose delays end at the same instant come in
+// the order of their AddAfter.
 func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 	q.lock()
 	defer q.unlock()
 	if q.stopped {
-		q.tell(q.trace.Refused, key)
+		q.record(q.trace.Refused, key)
 		return
 	}
 	if after <= 0 {
-		q.tellTime(q.trace.Delayed, key, 0)
+		q.recordTime(q.trace.Delayed, key, 0)
 		q.cancelLocked(key)
 		q.addLocked(key)
 		return
 	}
 	readyAt := time.Now().Add(after)
 	q.insertLocked(key, readyAt)
-	q.tellTime(q.trace.Delayed, key, time.Until(q.waitingByKey[key].readyAt))
+	q.recordTime(q.trace.Delayed, key, time.Until(q.waitingByKey[key].readyAt))
 	q.armLocked()
 }
 
-// insertLocked lets key wait until readyAt, unless it waits for an earlier time already.
+// insertLocked delays key until readyAt, unless it is already delayed until an earlier time.
 func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	entry, ok := q.waitingByKey[key]
 	if ok && !readyAt.Before(entry.readyAt) {
@@ -86,8 +87,8 @@ func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	if ok {
 		heap.Remove(&q.waitingForQueue, entry.index)
 	}
-	q.ticket++
-	entry = &waitFor[K]{key: key, readyAt: readyAt, ticket: q.ticket}
+	q.entrySeq++
+	entry = &waitFor[K]{key: key, readyAt: readyAt, seq: q.entrySeq}
 	q.waitingByKey[key] = entry
 	heap.Push(&q.waitingForQueue, entry)
 }
@@ -105,8 +106,8 @@ func (q *DelayingQueue[K]) armLocked() {
 	}
 }
 
-// endDelays adds the keys whose delays are over. It is the function of the timer. One
-// that fires too early, because its delay was given up, finds nothing to do.
+// endDelays adds the keys whose delays have ended. The timer calls it. If the delay
+// that the timer was set for has been canceled, it may find nothing to do.
 func (q *DelayingQueue[K]) endDelays() {
 	q.lock()
 	defer q.unlock()
@@ -114,18 +115,18 @@ func (q *DelayingQueue[K]) endDelays() {
 	for len(q.waitingForQueue) > 0 && !q.waitingForQueue[0].readyAt.After(now) {
 		entry := heap.Pop(&q.waitingForQueue).(*waitFor[K])
 		delete(q.waitingByKey, entry.key)
-		q.tellTime(q.trace.DelayEnded, entry.key, now.Sub(entry.readyAt))
+		q.recordTime(q.trace.DelayEnded, entry.key, now.Sub(entry.readyAt))
 		q.addLocked(entry.key)
 	}
 	q.armLocked()
 }
 
-// ShutDown drops the delays: a retry that backs off would hit the thing that it
-// spares. A controller finds the work again when it starts, because it lists everything.
-func (q *DelayingQueue[K]) ShutDown() { q.refuse(false, q.dropDelaysLocked) }
+// ShutDown drops the delayed keys: adding them now would retry too early. The
+// controller finds them again when it next starts, because it lists every object.
+func (q *DelayingQueue[K]) ShutDown() { q.beginShutDown(false, q.dropDelaysLocked) }
 
 // ShutDownWithDrain drops the delays as well.
-func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.refuse(true, q.dropDelaysLocked)) }
+func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, q.dropDelaysLocked)) }
 
 func (q *DelayingQueue[K]) dropDelaysLocked() (dropped int) {
 	dropped = len(q.waitingByKey)
@@ -151,12 +152,12 @@ func (q *DelayingQueue[K]) Snapshot() Snapshot[K] {
 type waitFor[K comparable] struct {
 	key     K
 	readyAt time.Time
-	ticket  int // of two entries that are ready together the smaller one comes first
+	seq     int // of two entries that are ready together the smaller one comes first
 	index   int // in the heap
 }
 
 func (e *waitFor[K]) compare(other *waitFor[K]) int {
-	return cmp.Or(e.readyAt.Compare(other.readyAt), cmp.Compare(e.ticket, other.ticket))
+	return cmp.Or(e.readyAt.Compare(other.readyAt), cmp.Compare(e.seq, other.seq))
 }
 
 // waitForPriorityQueue is a heap; the entry that is ready first is at index 0. Its

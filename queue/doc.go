@@ -1,5 +1,8 @@
 // Package queue is the work queue of a controller: event handlers put keys in,
-// workers take them out. It has the textbook form; package queue/fast has the fast one.
+// workers take them out.
+//
+// "The article" is the one on the controller manager, named in docs/mechanisms.md.
+// "Textbook" is the form that follows it: this package. Package fast has the optimized form.
 //
 // # Concept
 //
@@ -17,7 +20,7 @@
 //	Add          yes       no         in the queue, waiting
 //	Get          no        yes        with a worker
 //	Add again    yes       yes        with a worker, to be looked at again
-//	Done         yes       no         in the queue (had it been added again)
+//	Done         yes       no         in the queue (it was added again)
 //	Done         no        no         gone
 //
 // The workers are goroutines that do this until the queue is shut down:
@@ -43,8 +46,8 @@
 // trace.go and metrics.go.
 //
 // A page can be taken out and rebuilt: no other file touches its private fields.
-// delaying.go builds on queue.go by the methods init, addLocked, refuse, drain and
-// snapshotLocked.
+// delaying.go builds on queue.go by the methods init, addLocked, beginShutDown, drain
+// and snapshotLocked.
 //
 // # Guarantees
 //
@@ -52,8 +55,8 @@
 //   - Whatever happened before an Add is seen by a worker: the key is handed
 //     out at least once after it (unless the queue was shut down before).
 //   - Keys are handed out in the order in which they began to wait.
-//   - A key has one delay at most. Of two, the one that ends earlier wins; Add gives
-//     it up. A delay never ends early. Equal ones end in the order of AddAfter.
+//   - A key has one delay at most. Of two, the one that ends earlier wins; Add
+//     cancels it. A delay never ends early. Equal ones end in the order of AddAfter.
 //   - After ShutDown nothing new comes in, what waits is still handed out, and delays are
 //     dropped. ShutDownWithDrain waits until all that is done.
 //   - Done of a key that no worker holds changes nothing.
@@ -63,7 +66,7 @@
 //     Metrics, see [MetricsProvider], are made with a trace.
 //
 // queuetest has all this as tests, which both forms pass, and names where the
-// original differs.
+// client-go differs.
 //
 // # Goroutines
 //
@@ -82,8 +85,8 @@
 //
 // A key for which Forget is never called stays in the limiter's memory.
 //
-// If events arrive while a key backs off, Add lets it through at once, and each
-// failure counts (kubernetes/kubernetes#136853).
+// An Add cancels a key's back-off: the key is processed at once, and a failure then
+// still raises its count (kubernetes/kubernetes#136853).
 //
 // # Testing
 //

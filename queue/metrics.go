@@ -40,7 +40,7 @@ func MetricBuckets() []float64 {
 // MetricsProvider makes the metrics of a queue. The metrics are called from
 // several goroutines at the same time and without the queue's lock.
 //
-// It has the shape of the original's provider but for one thing: the depth is a
+// It has the shape of client-go's provider but for one thing: the depth is a
 // gauge that is set, not one that is counted up and down. Metrics are called
 // after the lock was released, so a count could be seen below zero for a
 // moment.

@@ -13,16 +13,17 @@ import (
 //	                          ^                |
 //	                          +----- Done -----+  if it is dirty again
 //
-// What it lacks is speed: a key goes through seven map operations, the list is
-// allocated again and again, and there are no batches. Package queue/fast is the
-// same queue without these costs.
+// What it lacks is speed: a key goes through seven map operations, the list is allocated again and
+// again, and there are no batches. Package queue/fast is the same queue without these costs.
 //
 // All methods may be called from any goroutine. A Queue starts no goroutine.
 type Queue[K comparable] struct {
-	history[K] // the lock, and the hooks that are called once it is released: trace.go
-	name       string
-	gauges     *Gauges   // nil without metrics
-	cond       sync.Cond // Get and ShutDownWithDrain wait here for a change
+	recorder[K] // has the mutex; unlock releases it and then calls the hooks recorded under it (trace.go)
+	name        string
+	gauges      *Gauges // nil without metrics
+	// Get and drain wait on cond. Signal is enough: Get waits only before a shutdown and drain only
+	// after one, so they never wait together.
+	cond sync.Cond
 
 	// Guarded by the lock. Invariant: each key in queue is in dirty and not in processing.
 	queue        []K             // the order in which Get hands out
@@ -62,17 +63,17 @@ func (q *Queue[K]) Add(key K) {
 // addLocked is Add with the lock held. DelayingQueue calls it, too.
 func (q *Queue[K]) addLocked(key K) {
 	if q.shuttingDown {
-		q.tell(q.trace.Refused, key)
+		q.record(q.trace.Refused, key)
 		return
 	}
 	if _, ok := q.dirty[key]; ok {
-		q.tell(q.trace.Coalesced, key)
+		q.record(q.trace.Coalesced, key)
 		return
 	}
 	q.dirty[key] = time.Now()
-	q.tell(q.trace.Added, key)
+	q.record(q.trace.Added, key)
 	if _, ok := q.processing[key]; ok {
-		return // Done is going to see that it is dirty
+		return // Done will find it dirty and queue it
 	}
 	q.queue = append(q.queue, key)
 	q.cond.Signal()
@@ -102,24 +103,24 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 	q.queue = q.queue[1:]
 
 	now := time.Now()
-	q.tellTime(q.trace.Got, key, now.Sub(q.dirty[key]))
+	q.recordTime(q.trace.Got, key, now.Sub(q.dirty[key]))
 	q.processing[key] = now
 	delete(q.dirty, key)
 	return key, false
 }
 
-// Done gives back a key; see Interface. A key that no worker holds is ignored. (The
-// original would queue it a second time, and two workers could hold it at once.)
+// Done gives back a key; see Interface. It ignores a key that no worker holds.
+// (client-go would queue it again, and two workers could hold it at once.)
 func (q *Queue[K]) Done(key K) {
 	q.lock()
 	defer q.unlock()
 	began, ok := q.processing[key]
 	if !ok {
-		q.tell(q.trace.DoneUnknown, key)
+		q.record(q.trace.DoneUnknown, key)
 		return
 	}
 	delete(q.processing, key)
-	q.tellTime(q.trace.Done, key, time.Since(began))
+	q.recordTime(q.trace.Done, key, time.Since(began))
 	if _, ok := q.dirty[key]; ok {
 		q.queue = append(q.queue, key)
 		q.cond.Signal()
@@ -132,22 +133,21 @@ func (q *Queue[K]) Done(key K) {
 func (q *Queue[K]) idleLocked() bool { return len(q.queue) == 0 && len(q.processing) == 0 }
 
 // ShutDown makes the queue refuse new keys and returns at once; see Interface.
-func (q *Queue[K]) ShutDown() { q.refuse(false, func() int { return 0 }) }
+func (q *Queue[K]) ShutDown() { q.beginShutDown(false, func() int { return 0 }) }
 
-// ShutDownWithDrain is ShutDown that returns only when no key waits and no worker
-// holds one. ShutDown from another goroutine ends the wait.
-func (q *Queue[K]) ShutDownWithDrain() { q.drain(q.refuse(true, func() int { return 0 })) }
+// ShutDownWithDrain also waits until no key waits and no worker holds one, or until ShutDown is called.
+func (q *Queue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, func() int { return 0 })) }
 
-// refuse begins a shutdown. dropDelays is called with the lock held; DelayingQueue
-// has some. It returns the number of calls of ShutDown.
-func (q *Queue[K]) refuse(drain bool, dropDelays func() int) (shutDowns int) {
+// beginShutDown makes the queue refuse new keys and wakes all waiters. It calls dropDelays with the
+// lock held; a Queue has no delays. It returns the number of ShutDown calls so far.
+func (q *Queue[K]) beginShutDown(drain bool, dropDelays func() int) (shutDowns int) {
 	q.lock()
 	defer q.unlock()
 	if !drain {
 		q.shutDowns++
 	}
 	q.shuttingDown = true
-	q.tellShutDown(drain, dropDelays())
+	q.recordShutDown(drain, dropDelays())
 	q.cond.Broadcast()
 	return q.shutDowns
 }

@@ -21,7 +21,7 @@ type RateLimiter[K comparable] interface {
 
 // DefaultControllerRateLimiter is the limiter of Kubernetes' controllers: 5 ms
 // after the first failure of a key, twice as long after each further one, up to
-// 1000 s; and all keys together ten a second after the first hundred.
+// 1000 s. Over all keys it also allows a burst of 100 retries and then 10 a second.
 //
 // The second rule is a single bucket: if a thousand keys fail once each, the
 // last of them comes back after 90 s. A controller whose keys fail
@@ -78,16 +78,16 @@ func NewItemExponentialFailureRateLimiter[K comparable](base, longest time.Durat
 // When counts one more failure of key and returns how long key has to wait.
 func (l *ItemExponentialFailureRateLimiter[K]) When(key K) time.Duration {
 	n := l.add(key)
-	if l.base > l.longest>>n { // base<<n > longest, asked in a way that cannot overflow
+	if l.base > l.longest>>n { // base<<n > longest, without overflow
 		return l.longest
 	}
 	return l.base << n
 }
 
 // BucketRateLimiter is a token bucket that all keys share: it holds burst tokens
-// at most and gains qps a second. Each failure takes one, or reserves one that is
-// still to come and waits for it; so the delays of keys that fail together are
-// 1/qps apart. A token is not given back, whatever becomes of the key.
+// at most and gains qps a second. Each failure takes a token, or reserves a future
+// one, for which the key waits; so keys that fail together come back 1/qps apart. A
+// token is never given back.
 type BucketRateLimiter[K comparable] struct{ bucket *rate.Limiter }
 
 // NewBucketRateLimiter returns a limiter with a full bucket. With a qps of 0 or
@@ -100,7 +100,7 @@ func NewBucketRateLimiter[K comparable](qps float64, burst int) *BucketRateLimit
 	return &BucketRateLimiter[K]{rate.NewLimiter(limit, max(burst, 1))}
 }
 
-// When takes a token and returns how long it takes to come.
+// When reserves a token and returns the wait until it is available.
 func (l *BucketRateLimiter[K]) When(K) time.Duration { return l.bucket.Reserve().Delay() }
 
 // Forget does nothing: the bucket knows no keys.
@@ -110,7 +110,7 @@ func (l *BucketRateLimiter[K]) Forget(K) {}
 func (l *BucketRateLimiter[K]) NumRequeues(K) int { return 0 }
 
 // MaxOfRateLimiter asks several limiters and takes the longest wait. Every limiter
-// counts every failure, also those whose answer is not taken.
+// counts every failure, even if another limiter's wait is longer.
 type MaxOfRateLimiter[K comparable] struct{ limiters []RateLimiter[K] }
 
 // NewMaxOfRateLimiter combines limiters.

@@ -66,48 +66,48 @@ type Event[K comparable] struct {
 	Seq uint64
 }
 
-// history is what the textbook queues record their events with: the lock of the
-// queue, the hooks, and the numbers. The hooks are called once the lock is released.
-type history[K comparable] struct {
+// recorder numbers the events of a textbook queue. It also has the queue's mutex,
+// because it calls the hooks once that is released.
+type recorder[K comparable] struct {
 	trace Trace[K] // set by init, never changed
 
-	mu     sync.Mutex
-	seq    uint64   // guarded by mu: number of the last event
-	untold []func() // guarded by mu: hooks of the call that holds the lock
+	mu           sync.Mutex
+	seq          uint64   // guarded by mu: number of the last event
+	pendingHooks []func() // guarded by mu: hooks of the call that holds the lock
 }
 
-func (h *history[K]) lock() { h.mu.Lock() }
+func (r *recorder[K]) lock() { r.mu.Lock() }
 
-// unlock releases the lock, and then calls the hooks for what happened under it.
-func (h *history[K]) unlock() {
-	untold := h.untold
-	h.untold = nil
-	h.mu.Unlock()
-	for _, hook := range untold {
+// unlock releases the lock and then calls the hooks that were recorded under it.
+func (r *recorder[K]) unlock() {
+	pendingHooks := r.pendingHooks
+	r.pendingHooks = nil
+	r.mu.Unlock()
+	for _, hook := range pendingHooks {
 		hook()
 	}
 }
 
-// tell records an event of key. The lock must be held.
-func (h *history[K]) tell(hook func(Event[K]), key K) {
-	h.seq++
-	if e := (Event[K]{key, h.seq}); hook != nil {
-		h.untold = append(h.untold, func() { hook(e) })
+// record numbers an event of key. It must be called with mu held.
+func (r *recorder[K]) record(hook func(Event[K]), key K) {
+	r.seq++
+	if e := (Event[K]{key, r.seq}); hook != nil {
+		r.pendingHooks = append(r.pendingHooks, func() { hook(e) })
 	}
 }
 
-// tellTime is tell for an event with a duration.
-func (h *history[K]) tellTime(hook func(Event[K], time.Duration), key K, d time.Duration) {
-	h.seq++
-	if e := (Event[K]{key, h.seq}); hook != nil {
-		h.untold = append(h.untold, func() { hook(e, d) })
+// recordTime is record for an event with a duration.
+func (r *recorder[K]) recordTime(hook func(Event[K], time.Duration), key K, d time.Duration) {
+	r.seq++
+	if e := (Event[K]{key, r.seq}); hook != nil {
+		r.pendingHooks = append(r.pendingHooks, func() { hook(e, d) })
 	}
 }
 
-// tellShutDown records the call of ShutDown or ShutDownWithDrain, which has no number.
-func (h *history[K]) tellShutDown(drain bool, dropped int) {
-	if hook := h.trace.ShuttingDown; hook != nil {
-		h.untold = append(h.untold, func() { hook(drain, dropped) })
+// recordShutDown records a call of ShutDown or ShutDownWithDrain, which has no number.
+func (r *recorder[K]) recordShutDown(drain bool, dropped int) {
+	if hook := r.trace.ShuttingDown; hook != nil {
+		r.pendingHooks = append(r.pendingHooks, func() { hook(drain, dropped) })
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 //	{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "12746"}}}
 //	{"type": "ERROR",    "object": {"kind": "Status", "code": 410, "reason": "Expired", ...}}
 //
-// The resource version of the last event is where the next watch continues. So it is read from every object, a bookmark's
-// and that of an unknown type included.
+// The next watch continues from the resource version of the last event. So it is read from every object, also from that of
+// a bookmark and of an event of unknown type.
 //
 // What it lacks is speed and protobuf: encoding/json looks at each byte of an object four times. The decoder in
 // restclient/fast looks once, and reads protobuf too, for resources of which only the metadata is wanted.
@@ -45,12 +45,12 @@ var (
 // Where the body ends decides what the end means, and only the decoder knows. Between two events it is io.EOF: the server
 // has ended the watch, as it does every few minutes. Inside an event it is io.ErrUnexpectedEOF: the connection broke.
 func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) {
-	d.body.allow()
+	d.body.allow() // bytes for one more event, plus room for the white space before it
 	var raw json.RawMessage
 	if err := d.events.Decode(&raw); err != nil {
 		return event, 0, err
 	}
-	if len(raw) > d.body.limit {
+	if len(raw) > d.body.limit { // the reader allows slightly more than limit
 		return event, 0, d.body.tooLarge()
 	}
 	var frame struct {
@@ -71,17 +71,17 @@ func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) 
 	event.Type = frame.Type
 	switch frame.Type {
 	case api.WatchAdded, api.WatchModified, api.WatchDeleted:
-		err = d.object(&event, frame.Object)
+		err = d.decodeObject(&event, frame.Object)
 	case api.WatchError:
 		err = json.Unmarshal(frame.Object, &event.Status)
 	default:
-		err = position(&event, frame.Object)
+		err = readResourceVersion(&event, frame.Object)
 	}
 	return event, len(raw), err
 }
 
-// object decodes an object of the collection. For DELETED it is the last state, with the resource version of the deletion.
-func (d *watchDecoder[T]) object(event *api.WatchEvent[T], data []byte) (err error) {
+// decodeObject decodes an object of the collection. For DELETED it is the last state, with the resource version of the deletion.
+func (d *watchDecoder[T]) decodeObject(event *api.WatchEvent[T], data []byte) (err error) {
 	event.Object, err = d.decode(data)
 	if err == nil {
 		event.ResourceVersion = event.Object.GetResourceVersion()
@@ -89,9 +89,8 @@ func (d *watchDecoder[T]) object(event *api.WatchEvent[T], data []byte) (err err
 	return err
 }
 
-// position reads an object of which only the resource version counts: that of a bookmark, or of an event type that this
-// program does not know. The bookmark that ends the initial events of a streaming list (KEP-3157) carries an annotation.
-func position[T Object](event *api.WatchEvent[T], data []byte) error {
+// readResourceVersion decodes only the metadata of a bookmark, or of an event of unknown type. The bookmark that ends the initial events of a streaming list (KEP-3157) carries an annotation.
+func readResourceVersion[T Object](event *api.WatchEvent[T], data []byte) error {
 	var object api.PartialObjectMetadata
 	if err := json.Unmarshal(data, &object); err != nil {
 		return err

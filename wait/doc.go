@@ -25,7 +25,7 @@
 // than the period starts again at once.
 //
 // Jitter stretches each period by a random share, so that a thousand nodes
-// that were started together do not knock on the server's door together.
+// that were started together do not call the server at the same moment.
 //
 // The Poll functions ask a condition until it answers yes. There are two
 // generations. [PollUntilContextCancel] and [PollUntilContextTimeout] report

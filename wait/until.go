@@ -13,14 +13,14 @@ func Forever(f func(), period time.Duration) {
 }
 
 // Until calls f at once and then again, period after f has returned, until
-// stopCh is closed (or receives).
+// stopCh is closed or a value is sent on it.
 //
 // It is [JitterUntil] without jitter, sliding.
 func Until(f func(), period time.Duration, stopCh <-chan struct{}) {
 	JitterUntil(f, period, 0, true, stopCh)
 }
 
-// UntilWithContext is [Until], stopped by the end of ctx. f receives ctx, so
+// UntilWithContext is [Until], but stops when ctx is done. f receives ctx, so
 // that a run in progress can end early as well.
 func UntilWithContext(ctx context.Context, f func(context.Context), period time.Duration) {
 	JitterUntilWithContext(ctx, f, period, 0, true)
@@ -35,7 +35,7 @@ func NonSlidingUntil(f func(), period time.Duration, stopCh <-chan struct{}) {
 	JitterUntil(f, period, 0, false, stopCh)
 }
 
-// NonSlidingUntilWithContext is [NonSlidingUntil], stopped by the end of ctx.
+// NonSlidingUntilWithContext is [NonSlidingUntil], but stops when ctx is done.
 func NonSlidingUntilWithContext(ctx context.Context, f func(context.Context), period time.Duration) {
 	JitterUntilWithContext(ctx, f, period, 0, false)
 }
@@ -59,7 +59,7 @@ func JitterUntil(f func(), period time.Duration, jitterFactor float64, sliding b
 	JitterUntilWithContext(ContextForChannel(stopCh), run, period, jitterFactor, sliding)
 }
 
-// JitterUntilWithContext is [JitterUntil], stopped by the end of ctx. f
+// JitterUntilWithContext is [JitterUntil], but stops when ctx is done. f
 // receives ctx.
 func JitterUntilWithContext(ctx context.Context, f func(context.Context), period time.Duration, jitterFactor float64, sliding bool) {
 	delay := func() time.Duration {
@@ -72,14 +72,14 @@ func JitterUntilWithContext(ctx context.Context, f func(context.Context), period
 }
 
 // BackoffUntil is the loop of [JitterUntil] with any sequence of delays: delay
-// is asked once for each wait. See [Backoff.DelayFunc] and
+// is called once for each wait. See [Backoff.DelayFunc] and
 // [Backoff.DelayWithReset].
 func BackoffUntil(f func(), delay DelayFunc, sliding bool, stopCh <-chan struct{}) {
 	run := func(context.Context) { f() }
 	BackoffUntilWithContext(ContextForChannel(stopCh), run, delay, sliding)
 }
 
-// BackoffUntilWithContext is [BackoffUntil], stopped by the end of ctx. f
+// BackoffUntilWithContext is [BackoffUntil], but stops when ctx is done. f
 // receives ctx.
 func BackoffUntilWithContext(ctx context.Context, f func(context.Context), delay DelayFunc, sliding bool) {
 	t := timer{delay: delay}

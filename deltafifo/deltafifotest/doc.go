@@ -11,7 +11,7 @@
 //   - fast.DeltaFIFO, by Pop and by PopBatch;
 //   - inorder.RealFIFO;
 //   - client-go's cache.DeltaFIFO through an adapter in the upstream module, which proves that the
-//     contract is the original's.
+//     contract is client-go's.
 //
 // To test your own, write a function that returns it and call Run.
 //

@@ -2,7 +2,7 @@
 //
 // # Concept
 //
-// The original holds its lock while it processes an item, so a slow consumer stops the watch
+// client-go holds its lock while it processes an item, so a slow consumer stops the watch
 // (kubernetes/kubernetes#103789). Here the lock is free then. The key that is being processed, the one
 // in flight, needs care: it waits no longer, and the store does not show it yet. One rule covers it: a
 // call that comes while a key is in flight has the effect that it would have right after.
@@ -42,8 +42,8 @@
 // The contract, package deltafifotest, for Pop and for PopBatch. The scripts in testdata/scenarios
 // replay incidents. One property test compares each call that comes while a key is in flight with the
 // same call right after on the textbook form. Another lets a server, a broken watch and a consumer that
-// puts items back run at random, and demands that handlers are told a story without gaps that ends in
-// the truth.
+// puts items back run at random, and checks that every handler sees a gapless history that ends in
+// the server's state.
 //
 // Next: package deltafifo/inorder
 package fast

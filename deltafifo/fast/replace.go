@@ -2,10 +2,8 @@ package fast
 
 import "orrery/deltafifo"
 
-// Replace and Resync compare with the known objects. There may be 100,000 of them, too many to read
-// with mu held. They are read before. The store changes only for keys that a consumer has taken, so
-// what was read is true for all keys but those; popped collects them, and both methods look at them
-// again with mu held before anything takes effect.
+// Replace and Resync read the known objects without mu, because there may be 100,000. Meanwhile the
+// store changes only for keys in f.popped; both methods recheck those under mu.
 
 // beginScan makes the caller the only one that reads. endScan must follow.
 func (f *DeltaFIFO[T]) beginScan() {

@@ -15,12 +15,12 @@
 // A list is one item, and so is a resync. When such an item comes to the front, everything before it
 // has been processed, and the store shows exactly the state that the list is to be compared with. Only
 // then it becomes single deltas: tombstones for what the store holds and the list does not, then the
-// listed objects. No rule is needed about keys that wait or are being processed. The same moment decides
-// whether a deletion is news.
+// listed objects. The queue therefore needs no rule for keys that wait or are in flight, and the store
+// then also decides whether to drop a deletion.
 //
-// A bookmark says that the watch has reached a position without changes. It waits its turn like a
-// delta, and then goes to the store's method Bookmark, if it has one. The position of a list goes there
-// when its last delta has been processed.
+// A bookmark is a resource version that the watch has reached without changes. It is queued like a
+// delta. When it reaches the front it is passed to the store's method Bookmark, if that exists. The
+// resource version of a list is passed there when its last delta has been processed.
 //
 // client-go leaves the comparison of a list to the consumer, which replaces the store in one step. Here
 // the queue makes it, so that a consumer needs to know nothing about it and all forms have one interface.
@@ -29,13 +29,13 @@
 //
 // Deltas are handed out one by one, in order of arrival. Nothing comes between the deltas of a list or
 // of a resync. A deletion of what the store does not hold is dropped, as in the other forms. Producers
-// do not wait for a process function. Otherwise those of package deltafifo, without what the test
-// TestContract lists as lacking.
+// do not wait for a process function. The other guarantees are those of package deltafifo, except the
+// capabilities that TestContract lists as missing.
 //
 // # Goroutines
 //
-// It starts none. The lock is not held while a process function runs. It is held while a list is
-// compared, by the producer if the consumer waits, else by the consumer.
+// It starts none. The lock is not held while a process function runs. The goroutine that brings a list
+// to the front compares it with the store and holds the lock meanwhile.
 //
 // # Failure
 //
@@ -44,7 +44,7 @@
 // # Testing
 //
 // The contract, package deltafifotest, which asserts for each capability that is lacking what happens
-// instead; and tests of bookmarks, of positions and of the turn of a list.
+// instead; and tests of bookmarks, of resource versions and of the moment when a list is compared.
 //
 // Next: package indexer
 package inorder

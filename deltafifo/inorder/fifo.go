@@ -12,14 +12,14 @@ import (
 type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
-	config             deltafifo.Config[T] // its Trace has every hook
-	hasStore           bool                // without KnownObjects each deletion is news, and a list implies none
+	config             deltafifo.Config[T] // completed: KnownObjects and every Trace hook are non-nil
+	hasStore           bool                // false: without a store every deletion is delivered and a list implies no tombstones
 
 	lock sync.Mutex // guards everything below; it is not held while a process function runs
 	cond sync.Cond  // broadcast when something below has changed
 	// items wait, oldest first. Invariant: if nothing is inFlight, Pop can hand out the first one.
 	items     []item[T]
-	inFlight  *deltafifo.KeySnapshot // is being processed: the store may not show yet what came before items
+	inFlight  *deltafifo.KeySnapshot // the delta that process has now; the store may not show it yet
 	populated bool                   // a Replace, Add, Update or Delete came in
 	// initialPopulationCount counts what came in by the end of the first Replace and was not processed:
 	// the first ones of items, and perhaps the one inFlight.
@@ -48,7 +48,7 @@ func (f *RealFIFO[T]) enqueue(actionType deltafifo.DeltaType, obj T) error {
 	return f.push(newItem(key, actionType, obj))
 }
 
-// Replace queues list as one item, which becomes tombstones and Replaced deltas in its turn.
+// Replace queues list as one item, which becomes tombstones and Replaced deltas at the front.
 func (f *RealFIFO[T]) Replace(list []T, resourceVersion string) error {
 	keys, objects, err := f.config.AdmitAll(list)
 	if err != nil {
@@ -57,12 +57,13 @@ func (f *RealFIFO[T]) Replace(list []T, resourceVersion string) error {
 	return f.push(replacedAll(keys, objects, resourceVersion))
 }
 
-// Resync queues one item, which becomes a Sync for each object of the store in its turn.
+// Resync queues one item, which becomes a Sync for each object of the store at the front.
 func (f *RealFIFO[T]) Resync() error {
 	return f.push(item[T]{delta: deltafifo.Delta[T]{Type: SyncAll}})
 }
 
-// Bookmark queues a position. In its turn it goes to the method Bookmark of KnownObjects, if it has one.
+// Bookmark queues a resource version. When it reaches the front it is passed to KnownObjects.Bookmark,
+// if that method exists.
 func (f *RealFIFO[T]) Bookmark(resourceVersion string) {
 	_ = f.push(item[T]{delta: deltafifo.Delta[T]{Type: Bookmark}, resourceVersion: resourceVersion})
 }
@@ -99,23 +100,23 @@ func (f *RealFIFO[T]) advanceLocked() {
 	f.cond.Broadcast()
 }
 
-// expandLocked puts its deltas in the place of the first item, if it is not a delta itself, and drops a
-// deletion of what the store does not hold. It returns false if the first item can be handed out.
+// expandLocked replaces a list, resync or bookmark at the front by its deltas, and drops a deletion of
+// an unknown object. It reports whether it changed the front; false means that Pop can take it.
 func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	store := f.config.KnownObjects
 	switch typ := first.delta.Type; {
 	case typ == ReplacedAll:
 		vanished := tombstones(store, first.list)
-		f.insteadLocked(first, append(vanished, first.list...))
+		f.replaceFrontLocked(first, append(vanished, first.list...))
 		f.config.Trace.Replaced(first.resourceVersion, len(first.list), len(vanished), len(f.items))
 	case typ == SyncAll:
 		known := syncs(store)
-		f.insteadLocked(first, known)
+		f.replaceFrontLocked(first, known)
 		f.config.Trace.Resynced(len(known), 0, len(f.items))
 	case typ == Bookmark:
-		f.insteadLocked(first, nil)
-	case f.hasStore && isNoNews(store, first):
-		f.insteadLocked(first, nil)
+		f.replaceFrontLocked(first, nil)
+	case f.hasStore && isUnknownDeletion(store, first):
+		f.replaceFrontLocked(first, nil)
 		f.config.Trace.Ignored(first.key, first.delta)
 	default:
 		return false
@@ -123,11 +124,11 @@ func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	return true
 }
 
-func (f *RealFIFO[T]) insteadLocked(first item[T], deltas []item[T]) {
+func (f *RealFIFO[T]) replaceFrontLocked(first item[T], deltas []item[T]) {
 	if f.initialPopulationCount > 0 {
 		f.initialPopulationCount += len(deltas) - 1
 	}
-	f.items = instead(f.config.KnownObjects, first, deltas, f.items[1:])
+	f.items = replaceFront(f.config.KnownObjects, first, deltas, f.items[1:])
 	for _, it := range deltas {
 		f.config.Trace.Queued(it.key, it.delta, len(f.items))
 	}
@@ -157,7 +158,7 @@ func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInIn
 		if isInInitialList {
 			f.initialPopulationCount--
 		}
-		reached(f.config.KnownObjects, it.resourceVersion)
+		notifyBookmark(f.config.KnownObjects, it.resourceVersion)
 		f.advanceLocked()
 	}()
 	f.lock.Unlock()
@@ -175,7 +176,7 @@ func (f *RealFIFO[T]) Close() {
 	}
 }
 
-// Len returns the number of items that wait. A list whose turn has not come counts as one.
+// Len returns the number of items that wait. A list that is not yet at the front counts as one.
 func (f *RealFIFO[T]) Len() int {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -10,7 +10,7 @@ import (
 const (
 	ReplacedAll deltafifo.DeltaType = "ReplacedAll" // a list
 	SyncAll     deltafifo.DeltaType = "SyncAll"     // a resync
-	Bookmark    deltafifo.DeltaType = "Bookmark"    // a position of the watch
+	Bookmark    deltafifo.DeltaType = "Bookmark"    // a resource version of the watch
 )
 
 // item is a delta of an object, a ReplacedAll with its list, a SyncAll or a Bookmark.
@@ -18,7 +18,7 @@ type item[T any] struct {
 	key             string
 	delta           deltafifo.Delta[T]
 	list            []item[T]
-	resourceVersion string // where the store is when the item has been processed; "" is unknown
+	resourceVersion string // the store's version once the item has been processed; "" is unknown
 }
 
 func newItem[T any](key string, typ deltafifo.DeltaType, obj T) item[T] {
@@ -60,9 +60,9 @@ func syncs[T any](store deltafifo.KeyListerGetter[T]) []item[T] {
 	return all
 }
 
-// isNoNews reports whether the item is a deletion of what the store does not hold. A tombstone was made
-// because the store listed the key.
-func isNoNews[T any](store deltafifo.KeyListerGetter[T], it item[T]) bool {
+// isUnknownDeletion reports whether the item is a deletion of an object that the store does not hold. A
+// tombstone is not: it was made because the store listed the key.
+func isUnknownDeletion[T any](store deltafifo.KeyListerGetter[T], it item[T]) bool {
 	if it.delta.Type != deltafifo.Deleted || it.delta.Tombstone != nil {
 		return false
 	}
@@ -70,25 +70,25 @@ func isNoNews[T any](store deltafifo.KeyListerGetter[T], it item[T]) bool {
 	return !exists
 }
 
-// instead returns deltas, in the place of first, and the rest. The last of them has the position of
-// first; if there are none, the store is there already.
-func instead[T any](store deltafifo.KeyListerGetter[T], first item[T], deltas, rest []item[T]) []item[T] {
+// replaceFront returns deltas followed by rest. The last delta gets the resource version of first. If
+// there are no deltas, the store has reached that version already, and replaceFront tells it.
+func replaceFront[T any](store deltafifo.KeyListerGetter[T], first item[T], deltas, rest []item[T]) []item[T] {
 	if len(deltas) == 0 {
-		reached(store, first.resourceVersion)
+		notifyBookmark(store, first.resourceVersion)
 		return rest
 	}
 	deltas[len(deltas)-1].resourceVersion = first.resourceVersion
 	return slices.Concat(deltas, rest)
 }
 
-// reached tells a store that wants to know that it is at resourceVersion now.
-func reached[T any](store deltafifo.KeyListerGetter[T], resourceVersion string) {
+// notifyBookmark passes resourceVersion to store.Bookmark, if that method exists.
+func notifyBookmark[T any](store deltafifo.KeyListerGetter[T], resourceVersion string) {
 	if store, ok := store.(interface{ Bookmark(resourceVersion string) }); ok && resourceVersion != "" {
 		store.Bookmark(resourceVersion)
 	}
 }
 
-// snapshots describes the items; so many of them are initial.
+// snapshots describes the items, of which the first initial ones belong to the initial population.
 func snapshots[T any](items []item[T], initial int) []deltafifo.KeySnapshot {
 	all := []deltafifo.KeySnapshot{}
 	for i, it := range items {

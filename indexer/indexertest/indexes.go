@@ -147,7 +147,7 @@ func testRepeatedValues(t *testing.T, impl Implementation) {
 }
 
 // testEmptySets: high-cardinality values that come and go (owners, nodes, job
-// names) made the original's index grow without end.
+// names) made client-go's index grow without end.
 func testEmptySets(t *testing.T, impl Implementation) {
 	x := impl.empty()
 	for i := range 1000 {
@@ -370,7 +370,7 @@ func testManyIndexErrors(t *testing.T, impl Implementation) {
 	assert.Contains(t, x.GetIndexers(), "c", "the index exists without the objects for which its function failed")
 }
 
-// testPanicsInstead is what the original does: it panics on the writer's goroutine, which is the
+// testPanicsInstead is what client-go does: it panics on the writer's goroutine, which is the
 // informer's, when the object is stored and the index still has the old values.
 func testPanicsInstead(t *testing.T, impl Implementation, how string) {
 	x := impl.failing(t, pod("a", "web", "n1"))

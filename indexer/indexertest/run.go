@@ -29,11 +29,11 @@ type Capability string
 
 const (
 	// ReportsIndexErrors: an index function that fails costs its index one object and the write
-	// returns an error. The original panics, having stored the object and left the index as it was.
+	// returns an error. client-go panics, having stored the object and left the index as it was.
 	ReportsIndexErrors Capability = "a failing index function is reported by the write"
-	// TypedErrors: errors are told apart by type. The original has texts.
+	// TypedErrors: errors are told apart by type. client-go has texts.
 	TypedErrors Capability = "errors have types"
-	// Traces: the store calls the hooks of Config.Trace. The original has none.
+	// Traces: the store calls the hooks of Config.Trace. client-go has none.
 	Traces Capability = "the store calls trace hooks"
 	// ReadersDoNotWait: writes hold no lock that readers need while they call index functions, and
 	// reads hold none that writers need while they copy. Where readers and writers share one lock

@@ -10,8 +10,8 @@ import (
 // from the state that the handler knows to the state that the store has. What a stuck handler costs is then bounded
 // by the number of objects and no longer by the number of changes.
 //
-// A handler cannot tell a merged history from one that happened while the watch was down, which it has to bear
-// anyway: states in between are skipped, a deletion and re-creation is an update, and an object that came and went
+// A handler must already cope with such a history: it looks like a watch that was down. Intermediate states are
+// skipped, a deletion and re-creation is an update, and an object that came and went
 // was never there; if another one was there before, only its own deletion is delivered, with its final state unknown.
 type compactor[T any] struct {
 	events []informer.Notification[T] // the result: one entry a key, in the order of the first event of the key
@@ -59,8 +59,8 @@ func merge[T any](a, b *informer.Notification[T]) informer.Notification[T] {
 	case existed:
 		out.Kind = informer.EventDelete
 		if isAnother(a.Old, b.New) {
-			// What has gone is an object that came after the one that the handler was told of, and never was there for it.
-			// What it has to be told is the end of its own one, which it may have kept something for by UID.
+			// The deleted object replaced the one that the handler knows. Report the end of the known one, which the
+			// handler may track by UID.
 			out.New, out.FinalStateUnknown = a.Old, true
 		}
 	case exists:

@@ -42,7 +42,7 @@ var failureCases = []contractCase{
 		for _, value := range []string{"1", "2", "3"} {
 			b.set("ns/a", value)
 			b.settle()
-			time.Sleep(2 * time.Second) // the original pauses for a second
+			time.Sleep(2 * time.Second) // client-go pauses for a second
 		}
 		want := []string{"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3"}
 		assert.Equal(b, want, good.Events())

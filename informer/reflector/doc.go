@@ -14,6 +14,8 @@
 // The version that the store has reached (its resourceVersion) is the position. In the article on the controller manager the Reflector
 // is the part of the informer's controller that feeds the DeltaFIFO.
 //
+// "The article" is named in docs/mechanisms.md. "Textbook" is the form that follows it. Package machine has the optimized form.
+//
 // This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms share: [Config], [Store],
 // [ListerWatcher], [Trace], [Snapshot], and [CauseOf], which says what an error means. Package machine has the form with every recovery that
 // production needs.
@@ -23,7 +25,7 @@
 //   - Order: the store sees events in the order in which the server sent them. Calls of the store never overlap.
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - A version that the server has refused (410, or too large) is not asked for again; the next list is a consistent read at "".
-//   - A deletion that happens while no watch is open is missing from the next Replace. The DeltaFIFO makes a notification of it.
+//   - A deletion that happens while no watch is open is missing from the next Replace. The DeltaFIFO turns it into a tombstone.
 //   - Objects are handed on as they came. The receiver must treat them as immutable.
 //
 // # Goroutines
@@ -34,7 +36,7 @@
 // # Failure
 //
 // A failed round is reported to Config.WatchErrorHandler as [*ListError], [*WatchStartError], [*StreamError] or [*StoreError], which wrap
-// the cause. Back-off grows from 0.8 s to 30 s, each wait stretched by up to its double, and starts over after a watch that delivered
+// the cause. Back-off grows from 0.8 s to 30 s, multiplied by a random factor between 1 and 2, and starts over after a watch that delivered
 // something or lasted ten seconds. A server's Retry-After is honoured, up to five minutes. A panic of the store, a hook or the handler
 // comes out of Run.
 //

@@ -43,7 +43,7 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 }
 
 // ListAndWatch lists everything, gives it to the store, and opens one watch after the other from the version of the list on.
-// It returns when ctx ends, or with the reason why only another list can help.
+// It returns nil when ctx ends, or the error after which only a new list helps.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
 	items, info, err := listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
-	if isLost(err) && rv != "" { // at "" the server reads its database and refuses no version
+	if isResourceVersionUnavailable(err) && rv != "" { // at "" the server reads its database and refuses no version
 		r.setUnavailable(rv, err)
 		rv = ""
 		items, info, err = listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
@@ -82,7 +82,7 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 }
 
 // relistResourceVersion returns the version to list at: "0" at first, which is whatever the server has in its cache; then the last
-// one seen, so that the store does not go back in time; "" when the server has refused that (410 Gone).
+// one seen, so that the store does not go back in time; "" if the server cannot serve that version: expired (410 Gone) or too large.
 func (r *Reflector[T]) relistResourceVersion() string {
 	s := r.Snapshot()
 	if s.ResourceVersionRefused {
@@ -98,10 +98,10 @@ func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion 
 	if err == nil {
 		r.setSynced(resourceVersion)
 	}
-	return r.storeFailed(ctx, OpReplace, resourceVersion, err)
+	return r.recordStoreError(ctx, OpReplace, resourceVersion, err)
 }
 
-// watch opens one watch and follows it. It returns nil if another one can go on from where this one came to.
+// watch opens one watch and follows it. It returns nil if the next watch can continue from the current position.
 func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
 	r.enter(PhaseOpeningWatch, "Watch")
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
@@ -123,30 +123,30 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	switch cause := CauseOf(err); {
 	case isStoreError(err): // the resync failed
 		return err
-	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown:
+	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // the server's refusal; after these three the position can be used again
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case events == 0 && lasted < VeryShortWatch: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
 	}
-	return nil // the server ended it, or the connection broke
+	return nil
 }
 
-// watchFailed decides whether the position can be kept. If it can, it waits and returns nil.
+// watchFailed returns nil, after a back-off, if the next watch can use the same position, and err otherwise.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
 		r.backOff(ctx, err)
 		return nil
-	case isLost(err):
+	case isResourceVersionUnavailable(err):
 		r.setUnavailable(r.LastSyncResourceVersion(), err)
 	}
 	return err
 }
 
-// watchHandler gives what comes on w to the store, and lets the store resync, until w ends. It returns why, and how many events came.
+// watchHandler passes each event to the store and runs due resyncs until w ends. It returns the number of events and the reason.
 func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
 	r.enter(PhaseWatching, "Opened")
-	results, stop := resultChan(w)
+	results, stop := resultChan(w) // it turns ERROR events into errors
 	defer stop()
 	for {
 		select {
@@ -166,22 +166,22 @@ func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resyn
 	}
 }
 
-// handle gives one event to the store and moves the position. Whether an added object is new is for the store to say.
+// handle gives one event to the store and moves the position. The store decides whether an added object is new.
 func (r *Reflector[T]) handle(ctx context.Context, e api.WatchEvent[T]) {
 	r.received(e.Type, e.ResourceVersion, e.InitialEventsEnd)
 	switch e.Type {
 	case api.WatchAdded:
-		_ = r.storeFailed(ctx, OpAdd, e.ResourceVersion, r.store.Add(e.Object))
+		_ = r.recordStoreError(ctx, OpAdd, e.ResourceVersion, r.store.Add(e.Object))
 	case api.WatchModified:
-		_ = r.storeFailed(ctx, OpUpdate, e.ResourceVersion, r.store.Update(e.Object))
+		_ = r.recordStoreError(ctx, OpUpdate, e.ResourceVersion, r.store.Update(e.Object))
 	case api.WatchDeleted:
-		_ = r.storeFailed(ctx, OpDelete, e.ResourceVersion, r.store.Delete(e.Object))
+		_ = r.recordStoreError(ctx, OpDelete, e.ResourceVersion, r.store.Delete(e.Object))
 	case api.WatchBookmark: // there was no other change up to this version
 		if store, ok := r.store.(Bookmarker); ok && e.ResourceVersion != "" {
 			store.Bookmark(e.ResourceVersion)
 		}
 	}
-	r.setPosition(e.ResourceVersion)
+	r.setPosition(e.ResourceVersion) // even after a store error, which is counted and traced: sending the event again would not help
 }
 
 func (r *Reflector[T]) resync(ctx context.Context) error {
@@ -190,7 +190,7 @@ func (r *Reflector[T]) resync(ctx context.Context) error {
 	}
 	err := r.store.Resync()
 	r.trace.Resync(err)
-	return r.storeFailed(ctx, OpResync, r.LastSyncResourceVersion(), err)
+	return r.recordStoreError(ctx, OpResync, r.LastSyncResourceVersion(), err)
 }
 
 func (r *Reflector[T]) backOff(ctx context.Context, err error) {

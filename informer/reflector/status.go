@@ -106,9 +106,9 @@ func (s *status) setPosition(rv string) {
 	}
 }
 
-// storeFailed returns nil if err is, and otherwise the error of the store, which it notes. What fails at the end of ctx is not
-// told: whoever ends a Reflector closes its store as well.
-func (s *status) storeFailed(ctx context.Context, op StoreOp, rv string, err error) error {
+// recordStoreError counts and traces err and returns it as a *StoreError, or nil if err is nil. After the end of ctx it records
+// nothing: the program that stops a Reflector closes the store as well.
+func (s *status) recordStoreError(ctx context.Context, op StoreOp, rv string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -125,8 +125,8 @@ func isStoreError(err error) bool {
 	return is
 }
 
-// isLost reports whether err means that the server does not have the version it was asked for: no more (410 Gone), or not yet.
-func isLost(err error) bool {
+// isResourceVersionUnavailable reports whether the server cannot serve the requested version: expired (410 Gone) or too large.
+func isResourceVersionUnavailable(err error) bool {
 	cause := CauseOf(err)
 	return cause == CauseExpired || cause == CauseTooLarge
 }

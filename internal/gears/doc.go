@@ -1,4 +1,4 @@
-// Package gears chooses the form of each gear that a program runs with: the fast one, or the textbook's.
+// Package gears selects, for each component (a "gear"), the fast or the textbook form.
 //
 // # Concept
 //
@@ -12,7 +12,7 @@
 //
 // # Goroutines
 //
-// None. A [Set] does not change and may be used by many.
+// None. A [Set] is immutable and safe for concurrent use.
 //
 // # Failure
 //

@@ -47,7 +47,7 @@ const passesForACheck = 3
 // server hangs must not keep them running.
 const checkTimeout = 3 * time.Second
 
-// enter and leave enclose a pass. The last leave drops the result.
+// enter marks the start of a pass and leave its end. The last leave drops the result.
 func (c *emptinessChecker) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *emptinessChecker) check(ctx context.Context, resources []nsctl.Deletabl
 	return latest
 }
 
-// run lists the types. If the pass that runs it is cut short, the result covers fewer types, and is as true.
+// run lists the types. If ctx ends early, the result covers fewer types but stays correct.
 func (c *emptinessChecker) run(ctx context.Context, check *emptinessCheck, resources []nsctl.DeletableResource) {
 	defer close(check.done)
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)

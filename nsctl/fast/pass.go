@@ -75,7 +75,7 @@ func (p *pass) finish(ctx context.Context) error {
 // deleteAllContent deletes everything in the namespace and records what is left.
 //
 // Pods come first and alone: while one of them runs, the things it may rely on, network policies above all, stay
-// (KEP-5080). An error in that step ends the pass for the same reason; the original goes on there.
+// (KEP-5080). An error in that step ends the pass for the same reason; upstream goes on there.
 //
 // If discovery failed for some groups, the content of the others is deleted, and the pass fails: what could not be seen
 // may hold content. If the pods could not be seen, nothing is deleted.

@@ -69,7 +69,7 @@ func (s suite) BareStatusAnswerGetsTheVerifyingList(t *testing.T) {
 	})
 }
 
-// Whatever else a server answers proves nothing either. The original does not look at it at all.
+// Whatever else a server answers proves nothing either. Upstream does not look at it at all.
 func (s suite) AnswerThatIsNoListGetsTheVerifyingList(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing": "", "text": "deleted", "an object": "{}", "an object of the type": `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`,
@@ -263,7 +263,7 @@ func (s suite) PodsHoldEverythingElseBack(t *testing.T) {
 		assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./slow", "pods./slower"}, c.Left("ns"))
 		assert.LessOrEqual(t, len(c.Log()), 8, "an attempt with pods still there is cheap")
 
-		// Unlike the original, which reports that all content was removed (#138208).
+		// Unlike upstream, which reports that all content was removed (#138208).
 		ns := c.Namespace("ns")
 		assert.Equal(t, "Some resources are remaining: pods. has 2 resource instances", ConditionOf(ns, api.NamespaceContentRemaining).Message)
 		assert.Equal(t, "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
@@ -280,7 +280,7 @@ func (s suite) PodsHoldEverythingElseBack(t *testing.T) {
 	})
 }
 
-// The original goes on with the other types, NetworkPolicies included, while pods may run (fails open).
+// Upstream goes on with the other types, NetworkPolicies included, while pods may run (fails open).
 func (s suite) AnErrorInThePodsStepStopsThePass(t *testing.T) {
 	for _, failing := range []string{http.MethodDelete, http.MethodGet} {
 		t.Run(failing, func(t *testing.T) {
@@ -476,7 +476,7 @@ func (s suite) ATypeThatHasGoneIsToldAsGone(t *testing.T) {
 }
 
 // "Not found" from a server that lists the type, as one says that has not learnt of a type yet, does not prove that
-// there is nothing. The original finalizes.
+// there is nothing. Upstream finalizes.
 func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 	for name, refusal := range map[string]*api.Status{
 		"not found":   Status(404, api.ReasonNotFound, "the server could not find the requested resource"),
@@ -675,7 +675,7 @@ func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T) {
 	})
 }
 
-// The original repeats for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or delay).
+// Upstream repeats for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or delay).
 func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()

@@ -14,7 +14,7 @@ import (
 // end. ShutDown stops the timer. A queue that is dropped without ShutDown costs
 // its memory until the timer fires.
 //
-// (The original hands delayed keys through a channel to a goroutine that keeps
+// (client-go hands delayed keys through a channel to a goroutine that keeps
 // the heap and wakes every ten seconds whether it has to or not.)
 type DelayingQueue[K comparable] struct {
 	Queue[K]

@@ -35,7 +35,7 @@ type Queue[K comparable] struct {
 	// Guarded by mu: the keys. checkLocked has the invariants.
 	records    table.Table[K, state]
 	fifo       table.Ring[uint32] // where keys wait: references of records
-	processing []holding[K]       // keys that workers hold, in no order
+	processing []inFlight[K]      // keys that workers hold, in no order
 	delays     delayHeap[K]       // keys that wait for their delay to end
 	ticket     uint32             // the last one given to a record in delays
 	seq        uint64             // number of the last event
@@ -87,7 +87,7 @@ func (q *Queue[K]) stamp() time.Duration {
 
 // Add says that key needs processing; see Interface. If key waits for a delay,
 // the delay is given up: the key comes now, once, and not a second time later.
-// (The original lets it come twice, kubernetes/kubernetes#112325.)
+// (client-go lets it come twice, kubernetes/kubernetes#112325.)
 func (q *Queue[K]) Add(key K) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -182,14 +182,14 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	r := q.records.At(ref)
 	now := q.stamp()
 	r.Value.dirty = false
-	q.processing = append(q.processing, holding[K]{r.Key, ref, now})
+	q.processing = append(q.processing, inFlight[K]{r.Key, ref, now})
 	r.Value.processingPlace = int32(len(q.processing))
 	q.seq++
 	return r.Key, q.seq, now - r.Value.added
 }
 
 // Done gives back a key; see Interface. A key that no worker holds is ignored and
-// reported to Trace.DoneUnknown. (The original would queue it a second time,
+// reported to Trace.DoneUnknown. (client-go would queue it a second time,
 // and two workers could then hold it at once.)
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()
@@ -222,7 +222,7 @@ func (q *Queue[K]) giveBackLocked(place int) (worked time.Duration) {
 	if r.Value.dirty {
 		q.pushLocked(ref)
 	} else {
-		q.settleLocked(ref, r)
+		q.forgetIfIdleLocked(ref, r)
 	}
 	if q.drainers > 0 && q.idleLocked() {
 		q.idle.Broadcast()

@@ -42,29 +42,29 @@ func (s *state) before(other *state) bool {
 	return int32(s.ticket-other.ticket) < 0 // tickets may wrap around
 }
 
-// holding is a key that a worker holds.
-type holding[K comparable] struct {
+// inFlight is a key that a worker holds.
+type inFlight[K comparable] struct {
 	key     K
 	ref     uint32        // of its record
 	started time.Duration // when Get handed it out; zero unless Queue.timed
 }
 
-// settleLocked forgets r if there is nothing left to remember of its key.
-func (q *Queue[K]) settleLocked(ref uint32, r *record[K]) {
+// forgetIfIdleLocked forgets r if there is nothing left to remember of its key.
+func (q *Queue[K]) forgetIfIdleLocked(ref uint32, r *record[K]) {
 	if !r.Value.dirty && !r.Value.processing() && !r.Value.delayed() {
 		q.records.Remove(ref)
 	}
 }
 
-// fewHoldings is up to how many keys are looked through one by one. They are
-// next to each other in memory, so that takes less time than a hash.
-const fewHoldings = 8
+// linearSearchMax is the largest number of keys that are searched one by one. They
+// are adjacent in memory, so that takes less time than a hash.
+const linearSearchMax = 8
 
 // placeLocked returns the place in processing of a key that a worker holds, or
 // -1. Done knows the key only, but a program with few workers holds few keys, so
 // nearly every Done gets by without the table.
 func (q *Queue[K]) placeLocked(key K) int {
-	if n := len(q.processing); n <= fewHoldings {
+	if n := len(q.processing); n <= linearSearchMax {
 		for n--; n >= 0 && q.processing[n].key != key; n-- {
 		}
 		return n
@@ -86,7 +86,7 @@ func (q *Queue[K]) releaseLocked(place int) (ref uint32, r *record[K]) {
 		q.processing[place] = moved
 		q.records.At(moved.ref).Value.processingPlace = int32(place + 1)
 	}
-	q.processing[last] = holding[K]{} // let the garbage collector have the key
+	q.processing[last] = inFlight[K]{} // let the garbage collector have the key
 	q.processing = q.processing[:last]
 	r.Value.processingPlace = 0
 	return ref, r

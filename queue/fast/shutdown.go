@@ -5,10 +5,9 @@ package fast
 // nothing; delays are dropped and the timer is stopped, so that nothing of
 // the queue is left once its workers have returned.
 //
-// Delayed keys are dropped rather than handed out early because their time has
-// not come: a retry that backs off would hit the thing that it spares, and a
-// shutdown cannot wait for an hour's delay. A controller finds the work again when
-// it starts, because it lists everything then.
+// ShutDown drops the delayed keys: adding them now would retry too early, and a
+// shutdown cannot wait for an hour's delay. The controller finds them again when it
+// next starts, because it lists every object.
 func (q *Queue[K]) ShutDown() {
 	_, dropped := q.shutDown(false)
 	if q.trace != nil {
@@ -21,7 +20,7 @@ func (q *Queue[K]) ShutDown() {
 // out again and waited for. ShutDown from another goroutine ends the wait;
 // without workers, or if one never calls Done, it is the only end.
 //
-// (The original waits only for the keys that workers hold and returns while
+// (client-go waits only for the keys that workers hold and returns while
 // others are still queued, kubernetes/kubernetes#141079.)
 func (q *Queue[K]) ShutDownWithDrain() {
 	shutdowns, dropped := q.shutDown(true)
@@ -61,7 +60,7 @@ func (q *Queue[K]) dropDelaysLocked() int {
 	for _, ref := range dropped {
 		r := q.records.At(ref)
 		r.Value.delayPlace = 0
-		q.settleLocked(ref, r)
+		q.forgetIfIdleLocked(ref, r)
 	}
 	if q.timer != nil {
 		q.timer.Stop()
@@ -70,7 +69,7 @@ func (q *Queue[K]) dropDelaysLocked() int {
 	return len(dropped)
 }
 
-// idleLocked says that a drain is complete.
+// idleLocked reports whether a drain is complete.
 func (q *Queue[K]) idleLocked() bool { return q.fifo.Len() == 0 && len(q.processing) == 0 }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.

@@ -146,7 +146,7 @@ func testDelayEndsWhileQueued(t *testing.T, q queue.DelayingInterface[string]) {
 }
 
 func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
-	const n = 5000 // more than the original's channel holds
+	const n = 5000 // more than client-go's channel holds
 	for i := range n {
 		q.AddAfter(fmt.Sprint("key-", i), time.Second)
 	}

@@ -19,7 +19,7 @@
 //
 // # Guarantees
 //
-// Where package queue deliberately differs from the original there is a
+// Where package queue deliberately differs from client-go there is a
 // [Capability]. An implementation that lacks it says so, with the reason, and
 // the suite then asserts that it really behaves in the other way. Nothing
 // is skipped.

@@ -27,7 +27,7 @@ func runShutDown(t *testing.T, impl Implementation, kind kind) {
 	scenario("ShutDown ends a drain", testShutDownEndsDrain)
 	scenario("ShutDown ends every drain", testShutDownEndsTwoDrains)
 	scenario("ShutDown ends a drain that began after another ShutDown", func(t *testing.T, q queue.Interface[string]) {
-		// The original's base queue can do it; what it wraps around it cannot.
+		// client-go's base queue can do it; what it wraps around it cannot.
 		testSecondShutDown(t, q, impl.has(EndsEveryDrain) || !kind.delays)
 	})
 	scenario("drain waits for queued keys", func(t *testing.T, q queue.Interface[string]) {

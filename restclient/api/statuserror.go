@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// StatusError is a refused request: the server answered, and the answer is no. What a caller does about it depends on its
-// reason, and is asked by the Is... functions below, never by reading the message.
+// StatusError is a refused request: the server answered, and the answer is no. The caller decides
+// by the Is... functions below, never by the message.
 type StatusError struct {
 	Status Status
 	// RetryAfter is how long the server asked to wait; 0 if it did not say.
@@ -102,8 +102,8 @@ func ReasonForCode(code int, create bool) StatusReason {
 	return ReasonUnknown
 }
 
-// HasReason reports whether err is a refusal for this reason. A reason of the table is taken at its word; any other (a newer
-// server's, or none) gives way to the code.
+// HasReason reports whether err is a refusal with this reason. A reason that the table does not have, or none, is derived
+// from the code.
 func HasReason(err error, reason StatusReason) bool {
 	refused, ok := errors.AsType[*StatusError](err)
 	if !ok {
@@ -117,55 +117,53 @@ func HasReason(err error, reason StatusReason) bool {
 	return ReasonForCode(refused.Status.Code, false) == reason
 }
 
-// What a controller asks. Each function reports whether the error is such a refusal.
-
-// IsNotFound: the object or the resource does not exist (404).
+// IsNotFound reports whether the object or the resource does not exist (404).
 func IsNotFound(err error) bool { return HasReason(err, ReasonNotFound) }
 
-// IsAlreadyExists: a create met an object of that name (409 with its own reason).
+// IsAlreadyExists reports whether a create met an existing object of that name (409 with its own reason).
 func IsAlreadyExists(err error) bool { return HasReason(err, ReasonAlreadyExists) }
 
-// IsConflict: an update or delete was based on an outdated state (409). Read the object again and repeat.
+// IsConflict reports whether an update or delete was based on an outdated state (409). Read the object again and repeat.
 func IsConflict(err error) bool { return HasReason(err, ReasonConflict) }
 
-// IsForbidden: the user is not allowed to do this (403).
+// IsForbidden reports whether the user is not allowed to do this (403).
 func IsForbidden(err error) bool { return HasReason(err, ReasonForbidden) }
 
-// IsUnauthorized: the user is not known (401).
+// IsUnauthorized reports whether the server does not know the user (401).
 func IsUnauthorized(err error) bool { return HasReason(err, ReasonUnauthorized) }
 
-// IsMethodNotAllowed: the resource does not have the verb (405).
+// IsMethodNotAllowed reports whether the resource lacks the verb (405).
 func IsMethodNotAllowed(err error) bool { return HasReason(err, ReasonMethodNotAllowed) }
 
-// IsInvalid: the request was understood and found wrong (422).
+// IsInvalid reports whether the request was understood and found invalid (422).
 func IsInvalid(err error) bool { return HasReason(err, ReasonInvalid) }
 
-// IsBadRequest: the request was not understood (400).
+// IsBadRequest reports whether the server did not understand the request (400).
 func IsBadRequest(err error) bool { return HasReason(err, ReasonBadRequest) }
 
-// IsTooManyRequests: the server asks for patience (429); [RetryAfterOf] says for how long, if it does.
+// IsTooManyRequests reports whether the server is rate limiting the client (429). [RetryAfterOf] returns the wait, if any.
 func IsTooManyRequests(err error) bool { return HasReason(err, ReasonTooManyRequests) }
 
-// IsInternalError: the server failed (500).
+// IsInternalError reports whether the server failed (500).
 func IsInternalError(err error) bool { return HasReason(err, ReasonInternalError) }
 
-// IsServiceUnavailable: the server cannot handle the request now (503).
+// IsServiceUnavailable reports whether the server cannot handle the request now (503).
 func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) }
 
-// IsTimeout: the request took longer than the server allows; it may still take effect (504).
+// IsTimeout reports whether the request took longer than the server allows (504). It may still take effect.
 func IsTimeout(err error) bool { return HasReason(err, ReasonTimeout) }
 
-// IsExpired: a resource version or a continue token is too old (410), by either of the two reasons that servers give or by
-// the code alone, since the ERROR event of a watch may carry only one of them. List again.
+// IsExpired reports whether a resource version or a continue token is too old (410). Servers give either of two reasons. The
+// code decides even if the reason names another row of the table. List again.
 func IsExpired(err error) bool {
 	return HasReason(err, ReasonExpired) || HasReason(err, ReasonGone) || CodeOf(err) == http.StatusGone
 }
 
-// IsTooLargeResourceVersion: the server has not reached the requested version yet, which happens when a client moves from an
+// IsTooLargeResourceVersion reports whether the server has not yet reached the requested version, which happens when a client moves from an
 // up-to-date replica to one that lags.
 func IsTooLargeResourceVersion(err error) bool { return hasCause(err, CauseResourceVersionTooLarge) }
 
-// IsNamespaceTerminating: a create was refused because its namespace is being deleted.
+// IsNamespaceTerminating reports whether a create was refused because its namespace is being deleted.
 func IsNamespaceTerminating(err error) bool { return hasCause(err, CauseNamespaceTerminating) }
 
 func hasCause(err error, cause CauseType) bool {

@@ -22,14 +22,14 @@ const (
 	timeToRead = 5 * time.Second
 )
 
-// opened notes how a stream is carried and how long it may be silent.
+// opened records whether the stream's connection has a keepalive, and sets its idle timeout.
 func (s *state) opened(r *rules, in *input) {
 	s.keepalive, s.silent = in.keepalive, !in.keepalive
 	s.setIdleTimeout(r)
 }
 
-// brief reports whether a watch is asked for with a time limit below the idle timeout: because its connection will have no keepalive, as
-// far as is known. Servers count in whole seconds, and a watch of less than one would look like a fault.
+// brief reports whether to ask for a watch shorter than the idle timeout, because its connection has no keepalive. Below three seconds
+// it does not: servers count whole seconds.
 func (r *rules) brief(s *state, in *input) bool {
 	return (s.silent || in.silent) && r.silentIdle >= 3*time.Second
 }

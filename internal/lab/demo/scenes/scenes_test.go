@@ -163,7 +163,7 @@ func checkEveryScene(t *testing.T, s story.State) {
 	inOrder(t, s,
 		beat{story.You, "kubectl create namespace shop"},
 		beat{story.Reflector, "ADDED shop"},
-		beat{story.FIFO, "the delta Added joins the line"},
+		beat{story.FIFO, "the delta Added joins the queue"},
 		beat{story.FIFO, "popped with 1 delta: Added"},
 		beat{story.Indexer, "holds the new state of shop; 2 handlers are told"},
 		beat{story.You, "kubectl delete namespace shop"},
@@ -283,7 +283,7 @@ func TestExpiredWatch(t *testing.T) {
 			beat{story.Demo, "compact"},
 			beat{story.Reflector, "410 Expired"},
 			beat{story.Reflector, "namespaces: the list has shop"}, // not an event
-			beat{story.FIFO, "the delta Replaced joins the line"},
+			beat{story.FIFO, "the delta Replaced joins the queue"},
 			beat{story.Handler, "has a deletionTimestamp"},
 		)
 		tombstones := howOften(s, story.FIFO, "tombstone")

@@ -95,7 +95,7 @@ func voiceFIFO[T any](v *voice, counting *deltafifo.Trace[T]) *deltafifo.Trace[T
 	trace.Replaced = func(version string, items, tombstones, depth int) {
 		counting.Replaced(version, items, tombstones, depth)
 		if tombstones > 0 {
-			v.teller.Tell(story.FIFO, "%s: %s that the store knows are not in the list: for each a tombstone (DeletedFinalStateUnknown) joins the line",
+			v.teller.Tell(story.FIFO, "%s: %s that the store knows are not in the list: for each a tombstone (DeletedFinalStateUnknown) joins the queue",
 				v.name, objects(tombstones))
 		}
 	}
@@ -114,7 +114,7 @@ func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 			s.Tell(story.Reflector, "%s: a watch event comes: %s %s, version %s", v.name, v.event, v.key, v.version)
 		}
 		if v.following {
-			s.Tell(story.FIFO, "%s: the delta %s joins the line", v.key, kind)
+			s.Tell(story.FIFO, "%s: the delta %s joins the queue", v.key, kind)
 		}
 	})
 }
