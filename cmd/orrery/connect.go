@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/internal/controllers"
+	"orrery/internal/gears"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/internal/program"
@@ -59,7 +60,7 @@ const firstAnswer = 30 * time.Second
 
 // greet makes sure that the server answers, that we may list and watch namespaces, and finds out what resources there
 // are. Groups that are not available do not matter here: what needs them is told by the controllers.
-func greet(ctx context.Context, client *restclient.Client, logger *logs.Logger) (map[api.GroupVersionResource]bool, error) {
+func greet(ctx context.Context, client *restclient.Client, gears gears.Set, logger *logs.Logger) (map[api.GroupVersionResource]bool, error) {
 	if err := logIn(ctx, client.Config(), logger); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func greet(ctx context.Context, client *restclient.Client, logger *logs.Logger) 
 	if err != nil {
 		return nil, &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
 	}
-	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Msg("connected")
+	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Stringer("gears", gears).Msg("connected")
 	if err := mayWatch(ctx, client); err != nil {
 		return nil, err
 	}

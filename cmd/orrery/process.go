@@ -100,7 +100,7 @@ func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 // work lets the controllers work until ctx ends and they have finished, or until alive ends.
 func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepared) {
 	for _, name := range prepared.Ready {
-		p.logger.Info().Str("controller", name).Stringer("gears", p.options.gears).Bool("dry_run", p.options.dryRun).Msg("controller started")
+		p.logger.Info().Str("controller", name).Bool("dry_run", p.options.dryRun).Msg("controller started")
 	}
 	stop, stopNow := context.WithCancel(alive)
 	defer stopNow()

@@ -30,7 +30,7 @@ being deleted, and then lets them go.
 
 It finds the cluster as kubectl does. Several replicas may run: one works, the
 others stand by with warm caches. It refuses to start beside another namespace
-controller that works (docs/running.md says how it finds out).
+controller that it can see (docs/running.md says where it looks).
 
 The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
 second one exits at once. A flag that kube-controller-manager has as well has
@@ -117,7 +117,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 	defer client.Close()
-	available, err := greet(ctx, client, logger)
+	available, err := greet(ctx, client, options.gears, logger)
 	if err == nil {
 		err = refuseToStart(ctx, client, options, logger)
 	}

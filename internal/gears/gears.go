@@ -53,7 +53,7 @@ type Set struct {
 // Parse reads a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": a form for all gears, which may
 // be left out, and then forms for single gears. The error lists what there is.
 func Parse(text string) (Set, error) {
-	chosen := map[string]string{}
+	chosen, named := map[string]string{}, map[string]bool{}
 	for i, part := range strings.Split(text, ",") {
 		gear, form, single := strings.Cut(strings.TrimSpace(part), "=")
 		switch {
@@ -61,14 +61,20 @@ func Parse(text string) (Set, error) {
 			for _, name := range Names() {
 				chosen[name] = gear
 			}
+		case !single && (gear == Fast || gear == Textbook):
+			return Set{}, fmt.Errorf("%s is for all gears and has to come first, once", gear)
+		case !single && forms[gear] != nil:
+			return Set{}, fmt.Errorf("%s needs a form; its forms are %s", gear, strings.Join(forms[gear], ", "))
 		case !single:
 			return Set{}, fmt.Errorf("there is no set of gears %q; use fast, textbook, or single gears such as queue=textbook", part)
 		case forms[gear] == nil:
 			return Set{}, fmt.Errorf("there is no gear %q; the gears are %s", gear, strings.Join(Names(), ", "))
 		case !slices.Contains(forms[gear], form):
 			return Set{}, fmt.Errorf("%s has no form %q; its forms are %s", gear, form, strings.Join(forms[gear], ", "))
+		case named[gear]:
+			return Set{}, fmt.Errorf("%s is named twice", gear)
 		default:
-			chosen[gear] = form
+			chosen[gear], named[gear] = form, true
 		}
 	}
 	maps.DeleteFunc(chosen, func(_, form string) bool { return form == Fast })

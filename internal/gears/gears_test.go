@@ -25,7 +25,6 @@ func TestSetsOfGears(t *testing.T) {
 		"queue=textbook":                        "fast,queue=textbook",
 		"textbook, queue=fast":                  "fast,deltafifo=textbook,indexer=textbook,informer=textbook,nsctl=textbook,reflector=textbook,restclient=textbook",
 		"textbook,deltafifo=inorder":            "textbook,deltafifo=inorder",
-		"queue=textbook,queue=fast":             "fast",
 	} {
 		set, err := gears.Parse(text)
 		require.NoError(t, err, text)
@@ -39,12 +38,15 @@ func TestSetsOfGears(t *testing.T) {
 
 func TestWhatDoesNotExistIsRefusedWithAList(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                    `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
-		"quick":               `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,
-		"queue=textbook,fast": `there is no set of gears "fast"; use fast, textbook, or single gears such as queue=textbook`,
-		"workqueue=fast":      `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
-		"queue=inorder":       `queue has no form "inorder"; its forms are fast, textbook`,
-		"deltafifo=":          `deltafifo has no form ""; its forms are fast, textbook, inorder`,
+		"":                          `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
+		"quick":                     `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,
+		"queue=textbook,fast":       `fast is for all gears and has to come first, once`,
+		"textbook,fast":             `fast is for all gears and has to come first, once`,
+		"fast,queue":                `queue needs a form; its forms are fast, textbook`,
+		"queue=textbook,queue=fast": `queue is named twice`,
+		"workqueue=fast":            `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
+		"queue=inorder":             `queue has no form "inorder"; its forms are fast, textbook`,
+		"deltafifo=":                `deltafifo has no form ""; its forms are fast, textbook, inorder`,
 	} {
 		set := gears.Set{}
 		assert.EqualError(t, set.Set(text), want)

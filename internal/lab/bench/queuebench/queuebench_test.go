@@ -303,7 +303,7 @@ func TestParseSubject(t *testing.T) {
 		assert.Equal(t, s.Name(), found.Name())
 	}
 	_, err := ParseSubject("kafka")
-	assert.ErrorContains(t, err, "orrery, textbook")
+	assert.ErrorContains(t, err, "fast, textbook")
 }
 
 func TestBackoffs(t *testing.T) {

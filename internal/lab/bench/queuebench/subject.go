@@ -79,7 +79,7 @@ func ParseSubject(name string) (Subject, error) {
 
 // Orrery is this project's fast queue.
 func Orrery() Subject {
-	return form{"orrery", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
+	return form{"fast", func(limiter queue.RateLimiter[string], config queue.Config[string]) observable {
 		return fast.NewRateLimiting(limiter, config)
 	}}
 }

@@ -20,7 +20,7 @@ var conflict = Scene{
 		},
 		Read: []display.Reading{
 			{File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
-			{File: "nsctl/fast/deleter.go", Why: "the same for the deleter that runs here"},
+			{File: "nsctl/fast/deleter.go", Why: "the same in the deleter of --gears fast"},
 			{File: "internal/lab/apiserver/store/doc.go", Why: "the other side: compare and swap"},
 		},
 	},
