@@ -256,7 +256,8 @@ func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*Registered
 	}
 	if drain { // a change that is in the store by now has been distributed when the lock is free
 		s.blockDeltas.Lock()
-		s.blockDeltas.Unlock() //nolint:staticcheck // the empty section is a barrier
+		//lint:ignore SA2001 the empty section is a barrier
+		s.blockDeltas.Unlock()
 	}
 	s.processor.RemoveListener(h)
 	return h, nil

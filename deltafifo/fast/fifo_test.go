@@ -17,7 +17,6 @@ import (
 type (
 	object = deltafifotest.Object
 	deltas = deltafifo.Deltas[*deltafifotest.Object]
-	delta  = deltafifo.Delta[*deltafifotest.Object]
 )
 
 var obj = deltafifotest.Obj

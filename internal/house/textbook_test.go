@@ -182,7 +182,6 @@ func TestIntrusionsAreFound(t *testing.T) {
 // tourStep is a line of the tour in docs/gears.md: a file, at its first mention how many lines it has, and what is at work there.
 type tourStep struct {
 	file, name string
-	lines      int
 }
 
 var tourForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +(\d*) +([A-Za-z.]+)`)

@@ -35,7 +35,7 @@ type plain struct {
 type counting int
 
 const (
-	uncounted counting = iota
+	_ counting = iota
 	// counted is from 1 on.
 	counted
 	// countedOnce is 1 for ever.
