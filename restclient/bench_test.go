@@ -1,6 +1,7 @@
 package restclient
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -75,7 +76,8 @@ func TestTraceCostsNoAllocation(t *testing.T) {
 	}
 	frame := []byte(`{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}`)
 	next := func(trace *Trace) float64 {
-		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace)}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := &watcher[*api.PartialObjectMetadata]{client: offline(trace), ctx: ctx, cancel: cancel}
 		if err := w.open(PlainCodec(), jsonMediaType, io.NopCloser(&loop{data: frame})); err != nil {
 			t.Fatal(err)
 		}

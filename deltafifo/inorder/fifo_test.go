@@ -2,7 +2,9 @@ package inorder_test
 
 import (
 	"errors"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,6 +150,21 @@ func TestInitialPopulationWithASyncThatWaits(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.True(t, queue.HasSynced())
+}
+
+func TestObjectsAreCollected(t *testing.T) {
+	queue, _ := newQueue()
+	pointer := func() weak.Pointer[object] {
+		a := obj("a", 1)
+		require.NoError(t, queue.Add(a))
+		return weak.Make(a)
+	}()
+	require.NoError(t, queue.Add(obj("b", 1))) // the queue is not empty afterwards
+	_, err := queue.Pop(func(string, deltas, bool) error { return nil })
+	require.NoError(t, err)
+	runtime.GC()
+	assert.Nil(t, pointer.Value(), "what was handed out can be collected")
+	assert.Equal(t, 1, queue.Len()) // queue is alive until here
 }
 
 // An error costs its delta, and an ErrRequeue is an error like any other.

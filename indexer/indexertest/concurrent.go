@@ -36,9 +36,9 @@ func whileReading(t *testing.T, write func(), readers ...func() string) {
 			}
 		})
 	}
+	defer group.Wait()
+	defer close(done) // even if write ends the test
 	write()
-	close(done)
-	group.Wait()
 }
 
 // testStaircase: the writer updates all objects in order, round after round.
@@ -195,6 +195,9 @@ func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 	}
 	replace(0)
 	whole := func(what string, objects []*Object) string {
+		if len(objects) == 0 {
+			return what + ": no objects"
+		}
 		round, _ := strconv.Atoi(objects[0].Version)
 		if len(objects) != 100+150*(round%3) {
 			return fmt.Sprintf("%s: %d objects in round %d", what, len(objects), round)
@@ -209,7 +212,9 @@ func testReplaceIsAtomic(t *testing.T, impl Implementation) {
 	whileReading(t, func() {
 		for round := 1; round <= rounds; round++ {
 			replace(round)
-			assert.Equal(t, strconv.Itoa(round), x.List()[0].Version)
+			list := x.List()
+			require.NotEmpty(t, list, "List after Replace")
+			assert.Equal(t, strconv.Itoa(round), list[0].Version)
 		}
 	},
 		func() string { return whole("List", x.List()) },

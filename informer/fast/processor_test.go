@@ -181,6 +181,30 @@ func TestAReminderIsForThoseThatWereDue(t *testing.T) {
 	})
 }
 
+// TestPendingDoesNotCountSkippedReminders: a reminder between two additions splits the batch of a handler that was not due.
+func TestPendingDoesNotCountSkippedReminders(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+		var hourly, never told
+		_, err := inf.AddEventHandler(&hourly)
+		require.NoError(t, err)
+		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
+		require.NoError(t, err)
+		require.Equal(t, 1, p.ShouldResync(time.Now().Add(2*time.Hour)))
+		for _, name := range []string{"a", "b", "c"} {
+			p.Distribute(informer.Notification[*api.Namespace]{
+				Kind: informer.EventAdd, Key: name, New: informertest.Namespace(name), Sync: name == "b",
+			})
+		}
+		p.flush()
+		synctest.Wait()
+		assert.Equal(t, []string{"+a", "+c"}, never.got())
+		assert.Equal(t, []string{"+a", "+b", "+c"}, hourly.got())
+		for i, h := range inf.Snapshot().Handlers {
+			assert.Zero(t, h.Pending, "everything was delivered to handler %d", i)
+		}
+	})
+}
+
 // TestNothingIsKeptForAHandlerThatLeft by runtime.Goexit: nobody would ever take it.
 func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {

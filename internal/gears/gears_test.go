@@ -101,7 +101,13 @@ func TestEachGearIsChosenAlone(t *testing.T) {
 
 // What the flag's completion offers is what Parse accepts.
 func TestCompletionsAreSets(t *testing.T) {
-	for _, text := range gears.Completions() {
+	completions := gears.Completions()
+	assert.Equal(t, []string{
+		"fast", "textbook",
+		"deltafifo=textbook", "deltafifo=inorder", "indexer=textbook", "informer=textbook", "nsctl=textbook",
+		"queue=textbook", "reflector=textbook", "restclient=textbook",
+	}, completions)
+	for _, text := range completions {
 		set, err := gears.Parse(text)
 		require.NoError(t, err, text)
 		assert.NotEmpty(t, set.String())

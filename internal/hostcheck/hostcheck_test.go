@@ -47,6 +47,10 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 		{anywhere, "orrery.kube-system.svc.cluster.local:8081", "", 200},
 		{anywhere, "localhost:8081", "", 200},
 		{anywhere, "evil.example:8081", "", 403},
+		{anywhere, "evil.examplesvc:8081", "", 403},
+		{anywhere, "evil.xcluster.local:8081", "", 403},
+		{anywhere, "0.0.0.0:8081", "", 403},
+		{anywhere, "[::]:8081", "", 403},
 		{[]string{":8081"}, "10.1.2.3:8081", "", 200},
 		{[]string{"[::]:8081"}, "evil.example:8081", "", 403},
 
@@ -55,6 +59,7 @@ func TestOnlyRequestsThatNameThisHostPass(t *testing.T) {
 		{loopback, "localhost:8081", "http://localhost:3000", 403}, // another program's page
 		{loopback, "127.0.0.1:8081", "https://evil.example", 403},
 		{loopback, "127.0.0.1:8081", "null", 403},
+		{loopback, "", "null", 403}, // an origin without a host is not the origin of a request without one
 	} {
 		asked := false
 		handler := hostcheck.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }), c.served...)

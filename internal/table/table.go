@@ -140,9 +140,12 @@ func (t *Table[K, V]) addChunk() {
 	t.chunks = append(t.chunks, new(chunk[K, V]))
 }
 
-// Remove forgets an entry that is in the table, and makes it zero. It compares no key.
+// Remove forgets an entry and makes it zero. It compares no key. It panics if the entry is not in the table.
 func (t *Table[K, V]) Remove(ref uint32) {
 	c := t.chunks[ref/chunkSize]
+	if c.hashes[ref%chunkSize] == 0 { // the search for its slot would never end
+		panic("table: Remove of an entry that is not in the table")
+	}
 	s := slot(c.hashes[ref%chunkSize])<<32 | slot(ref)
 	c.entries[ref%chunkSize], c.hashes[ref%chunkSize] = Entry[K, V]{}, 0
 	t.free = append(t.free, ref)

@@ -200,3 +200,13 @@ func TestRingShrinksAfterAStorm(t *testing.T) {
 	r.Push(1)
 	assert.Equal(t, 1, r.Pop())
 }
+
+func TestRemoveOfAMissingEntryPanics(t *testing.T) {
+	table := New[string, int](0)
+	ref, _ := table.Obtain("a", table.Hash("a"))
+	table.Obtain("b", table.Hash("b"))
+	table.Remove(ref)
+	assert.PanicsWithValue(t, "table: Remove of an entry that is not in the table", func() { table.Remove(ref) })
+	require.NoError(t, table.check())
+	assert.Equal(t, 1, table.Len())
+}

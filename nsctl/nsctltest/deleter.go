@@ -605,24 +605,32 @@ func (s suite) CollectionDeleteThatIsRefusedFallsBackToOneByOne(t *testing.T) {
 }
 
 func (s suite) OneByOneStopsAtAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.Verbs["services."] = []string{"delete", "list"}
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("services.", "ns", "a")
-		c.Put("services.", "ns", "b")
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/services/a") {
-				return Status(403, api.ReasonForbidden, "denied by policy")
-			}
-			return nil
+	for name, refusal := range map[string]*api.Status{
+		"forbidden": Status(403, api.ReasonForbidden, "denied by policy"),
+		"conflict":  Status(409, api.ReasonConflict, "the object has been modified"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.Verbs["services."] = []string{"delete", "list"}
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("services.", "ns", "a")
+				c.Put("services.", "ns", "b")
+				c.Refuse(func(r *http.Request) *api.Status {
+					if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/services/a") {
+						return refusal
+					}
+					return nil
+				})
+				err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+				var resource *nsctl.ResourceError
+				require.ErrorAs(t, err, &resource)
+				assert.Equal(t, "deleting a", resource.Doing)
+				assert.Equal(t, []string{"services./a", "services./b"}, c.Left("ns"))
+				assert.Contains(t, ConditionOf(c.Namespace("ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
+			})
 		})
-		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
-		var resource *nsctl.ResourceError
-		require.ErrorAs(t, err, &resource)
-		assert.Equal(t, "deleting a", resource.Doing)
-		assert.Equal(t, []string{"services./a", "services./b"}, c.Left("ns"))
-	})
+	}
 }
 
 func (s suite) TypesThatCannotBeListedCountAsEmpty(t *testing.T) {

@@ -28,6 +28,7 @@ func runHooks(t *testing.T, impl Implementation) {
 
 func runSnapshots(t *testing.T, impl Implementation) {
 	t.Run("what is in the queue", func(t *testing.T) { testSnapshot(t, impl) })
+	t.Run("a snapshot does not change", func(t *testing.T) { testSnapshotDoesNotChange(t, impl) })
 	t.Run("waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
 }
 
@@ -373,6 +374,15 @@ func testSnapshot(t *testing.T, impl Implementation) {
 		want.Draining = false
 		assert.Equal(t, want, q.Snapshot())
 	})
+}
+
+func testSnapshotDoesNotChange(t *testing.T, impl Implementation) {
+	q := impl.NewObservable(nil, queue.Config[string]{})
+	q.Add("a")
+	q.Add("b")
+	s := q.Snapshot()
+	q.Get()
+	assert.Equal(t, []string{"a", "b"}, s.Queued, "a snapshot does not change")
 }
 
 func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {

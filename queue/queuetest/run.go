@@ -75,9 +75,10 @@ func bubble(t *testing.T, name string, scenario func(t *testing.T)) {
 }
 
 // ended shuts a queue down when the scenario is over, so that a failed one
-// reports its failure and not the goroutines that it left behind.
+// reports its failure and not the goroutines that it left behind. The scenario must be in a bubble, which ends
+// after all its goroutines. The cleanup itself does not wait: a queue that panicked may have left its lock locked.
 func ended[Q interface{ ShutDown() }](t *testing.T, q Q) Q {
-	t.Cleanup(q.ShutDown)
+	t.Cleanup(func() { go q.ShutDown() })
 	return q
 }
 

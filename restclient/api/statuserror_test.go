@@ -81,6 +81,8 @@ func TestExpiredByCodeOrReason(t *testing.T) {
 
 func TestReasonForCode(t *testing.T) {
 	assert.Equal(t, api.ReasonAlreadyExists, api.ReasonForCode(409, true))
+	assert.Equal(t, api.ReasonNotFound, api.ReasonForCode(404, true), "only a conflict means that the name is taken")
+	assert.Equal(t, api.ReasonInternalError, api.ReasonForCode(500, true), "only a conflict means that the name is taken")
 	assert.Equal(t, api.ReasonConflict, api.ReasonForCode(409, false))
 	assert.Equal(t, api.ReasonInternalError, api.ReasonForCode(502, false))
 	assert.Equal(t, api.ReasonInternalError, api.ReasonForCode(599, false))

@@ -82,6 +82,15 @@ var failureCases = []suiteCase{
 		require.NotEmpty(f, f.errors)
 		assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
 	}},
+	{"a watch of exactly a second without an event is none", "", func(f *fixture) {
+		f.start()
+		f.pass(reflector.VeryShortWatch)
+		f.source.Cut(nil)
+		f.pass(0)
+		assert.Len(f, f.requests("list"), 1, "a watch that lasted VeryShortWatch is believed")
+		assert.Len(f, f.requests("watch"), 2)
+		assert.Empty(f, f.errors)
+	}},
 	{"a short watch with an event is none", "", func(f *fixture) {
 		f.start()
 		f.add("a")

@@ -58,6 +58,42 @@ var listCases = []suiteCase{
 		assert.Equal(f, "100", f.LastSyncResourceVersion())
 		assert.Equal(f, map[string]string{"a": "50", "b": "60"}, f.store.State())
 	}},
+	{"a page between the first and the last does not say the version of the list", "", func(f *fixture) {
+		pages := map[string]*api.List[*api.Namespace]{
+			"":      ListOf("100", "two", NamespaceAt("a", "50")),
+			"two":   ListOf("105", "three", NamespaceAt("b", "60")),
+			"three": ListOf("107", "", NamespaceAt("c", "70")),
+		}
+		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) { return pages[opts.Continue], nil })
+		for range 110 {
+			f.source.Touch()
+		}
+		f.start()
+		assert.Equal(f, []string{"100"}, f.store.Replaced(), "the store is told the version of the first page")
+		assert.Equal(f, []string{"100"}, f.asked("watch"), "the watch begins at the version of the first page")
+	}},
+	{"the pages of a list that failed are forgotten", "", func(f *fixture) {
+		answers := []*api.List[*api.Namespace]{
+			ListOf("100", "two", NamespaceAt("a", "50")),
+			nil, // the second page fails
+			ListOf("105", "two", NamespaceAt("b", "60")),
+			ListOf("105", "", NamespaceAt("c", "70")),
+		}
+		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
+			page := answers[0]
+			answers = answers[1:]
+			if page == nil {
+				return nil, informertest.StatusError(500, api.ReasonInternalError, "oops")
+			}
+			return page, nil
+		})
+		for range 110 {
+			f.source.Touch()
+		}
+		f.start()
+		f.pass(someTime)
+		assert.Equal(f, map[string]string{"b": "60", "c": "70"}, f.store.State(), "a page of the list that failed is in the store")
+	}},
 	{"pages are asked for with the token and without a version", "", func(f *fixture) {
 		f.config.PageSize = 2
 		f.source.SetPaging(true)
