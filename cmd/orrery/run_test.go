@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -110,6 +111,8 @@ func TestRunEndsWellWhenItIsStopped(t *testing.T) {
 	for range 3 { // the one that tries, the one for a streaming list, the one that stays
 		<-watching
 	}
+	// The informer runs before the controller works, and what does not work yet has nothing to finish.
+	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") }, 10*time.Minute, time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
 	assert.Equal(t, 1, strings.Count(stderr.String(), "stopping: "))
