@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
@@ -125,8 +126,11 @@ func (w *watching[T]) compareObject(obj T, theirs document) error {
 		return err
 	}
 	switch any(obj).(type) {
-	case *api.PartialObjectMetadata:
-		ours, theirs = document{"metadata": ours["metadata"]}, document{"metadata": theirs["metadata"]}
+	case *api.PartialObjectMetadata: // without managed fields, which no controller reads
+		theirMetadata, _ := theirs["metadata"].(map[string]any)
+		theirMetadata = maps.Clone(theirMetadata)
+		delete(theirMetadata, "managedFields")
+		ours, theirs = document{"metadata": ours["metadata"]}, document{"metadata": theirMetadata}
 	case *api.Namespace: // the items of a list do not say of what kind they are
 		delete(ours, "kind")
 		delete(ours, "apiVersion")
