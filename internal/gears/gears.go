@@ -7,14 +7,9 @@ import (
 	"strings"
 
 	"orrery/deltafifo"
-	deltafifofast "orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
-	"orrery/indexer"
-	indexerfast "orrery/indexer/fast"
 	"orrery/informer"
 	informerfast "orrery/informer/fast"
-	"orrery/informer/reflector"
-	"orrery/informer/reflector/machine"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
@@ -138,21 +133,22 @@ func Completions() []string {
 
 // Informer returns the gears of an informer.
 func Informer[T any](s Set) informer.Gears[T] {
-	var g informer.Gears[T] // a gear that is left out is the textbook's
+	g := informerfast.Gears[T]()
+	// A gear that is nil is the textbook's.
 	switch s.Form("deltafifo") {
-	case Fast:
-		g.NewQueue = func(cfg deltafifo.Config[T]) informer.Queue[T] { return deltafifofast.New(cfg) }
+	case Textbook:
+		g.NewQueue = nil
 	case InOrder:
 		g.NewQueue = func(cfg deltafifo.Config[T]) informer.Queue[T] { return inorder.New(cfg) }
 	}
-	if s.Form("indexer") == Fast {
-		g.NewStore = func(cfg indexer.Config[T]) informer.Indexer[T] { return indexerfast.New(cfg) }
+	if s.Form("indexer") == Textbook {
+		g.NewStore = nil
 	}
-	if s.Form("reflector") == Fast {
-		g.NewReflector = func(cfg reflector.Config[T]) informer.Reflector { return machine.New(cfg) }
+	if s.Form("reflector") == Textbook {
+		g.NewReflector = nil
 	}
-	if s.Form("informer") == Fast {
-		g.NewProcessor = informerfast.NewProcessor[T]
+	if s.Form("informer") == Textbook {
+		g.NewProcessor = nil
 	}
 	return g
 }
