@@ -104,11 +104,6 @@ func (e *TransportError) Unreachable() bool {
 	return false
 }
 
-// unexplained kinds say that a connection broke, but not why.
-func (e *TransportError) unexplained() bool {
-	return e.Kind == ConnectionFailed || e.Kind == ConnectionLost
-}
-
 // markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.
 type markedError struct {
 	kind TransportErrorKind
