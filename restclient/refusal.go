@@ -135,7 +135,7 @@ func errorText(body []byte) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "..."
 	}
-	return redactText(strings.ToValidUTF8(text, "?"))
+	return Redact(strings.ToValidUTF8(text, "?"))
 }
 
 // CertificateExpiredError says why the server does not know us (401): the client certificate that we showed has expired. The

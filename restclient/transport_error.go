@@ -74,7 +74,7 @@ func (e *TransportError) Error() string {
 
 // Sentence returns the error without method and URL: what a person at a terminal wants to read.
 func (e *TransportError) Sentence() string {
-	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), redactText(e.Err.Error()))
+	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
 }
 
 // serverOf leaves scheme, host and port of a URL.
