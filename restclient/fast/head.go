@@ -164,21 +164,14 @@ func (r *headReader) jsonField(into any) error {
 
 // textValue consumes a string, or null as "", and returns what it says. The bytes are valid until the next call.
 func (r *headReader) textValue() ([]byte, error) {
-	if b, err := r.at.next(); err != nil {
+	switch b, err := r.at.next(); {
+	case err != nil:
 		return nil, err
-	} else if b != '"' {
-		raw, err := r.at.value()
-		if err != nil {
-			return nil, err
-		}
-		text, err := unquote(raw)
-		return []byte(text), err
+	case b == '"':
+		return r.at.text()
 	}
-	inner, plain, err := r.at.text()
-	if err != nil || plain {
-		return inner, err
-	}
-	text, err := unquoteInner(inner)
+	var text string
+	err := r.jsonField(&text)
 	return []byte(text), err
 }
 
@@ -275,10 +268,7 @@ func (r *headReader) mapField(into *map[string]string, memory *recent[map[string
 		if !ok {
 			break
 		}
-		key, err := r.key(name)
-		if err != nil {
-			return err
-		}
+		key := r.memory.word(name)
 		value, err := r.textValue()
 		if err != nil {
 			return err
@@ -287,15 +277,6 @@ func (r *headReader) mapField(into *map[string]string, memory *recent[map[string
 	}
 	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, r.at.data[start:r.at.pos]})
 	return nil
-}
-
-// key is the name of a field, which is unquoted only if it has to be.
-func (r *headReader) key(name []byte) (*word, error) {
-	if plain, ascii := plainText(name); plain && ascii {
-		return r.memory.word(name), nil
-	}
-	text, err := unquoteInner(name)
-	return r.memory.word([]byte(text)), err
 }
 
 func (r *headReader) ownersField() error {
