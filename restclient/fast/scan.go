@@ -223,7 +223,7 @@ func (c *cursor) null() (bool, error) {
 	return true, err
 }
 
-var errNotNull = errors.New("a word that is not null where an object should be")
+var errNotNull = errors.New("not null where an object should be")
 
 // value consumes the next value, whatever it is, and returns its bytes. It only looks for the end.
 func (c *cursor) value() ([]byte, error) {
