@@ -88,24 +88,9 @@ func (e *ContextError) knownNames() string {
 	return names
 }
 
-// ReferenceError says that a context names a cluster or user that no file defines.
-type ReferenceError struct {
-	Context string
-	Entry   string // "cluster" or "user"
-	Name    string // empty: the context names none
-	File    string // that of the context
-}
-
-func (e *ReferenceError) Error() string {
-	if e.Name == "" {
-		return fmt.Sprintf("the context %q in %s names no %s: add one", e.Context, e.File, e.Entry)
-	}
-	return fmt.Sprintf("the context %q in %s names the %s %q, which is not defined: add it or correct the name", e.Context, e.File, e.Entry, e.Name)
-}
-
-// EntryError says that a cluster or a user is defined in a way that cannot work.
+// EntryError says that a cluster, a user or a context is defined in a way that cannot work.
 type EntryError struct {
-	Entry   string // "cluster" or "user"
+	Entry   string // "cluster", "user" or "context"
 	Name    string
 	File    string
 	Problem string // a clause that ends in what to do
