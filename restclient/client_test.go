@@ -323,7 +323,7 @@ func TestInsecureWarns(t *testing.T) {
 	var got []restclient.Warning
 	client, err := restclient.New(restclient.Config{
 		Host: "https://x", TLS: restclient.TLS{Insecure: true},
-		WarningHandler: func(w restclient.Warning) { got = append(got, w) },
+		Trace: &restclient.Trace{Warning: func(w restclient.Warning) { got = append(got, w) }},
 	})
 	require.NoError(t, err)
 	client.Close()

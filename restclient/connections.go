@@ -2,11 +2,8 @@ package restclient
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // connections are those that a client has opened and that are not closed yet.
@@ -23,40 +20,10 @@ type connections struct {
 	closing bool // nothing is kept for later any more
 }
 
-// connection is a net.Conn that tells when it is closed, and for how long nothing has come over it.
+// connection is a net.Conn that tells its owner when it is closed.
 type connection struct {
 	net.Conn
-	owner  *connections
-	opened time.Time
-	heard  atomic.Int64 // when something came last, counted from opened
-}
-
-// Read notes the time of what comes.
-func (c *connection) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.heard.Store(int64(time.Since(c.opened)))
-	}
-	return n, err
-}
-
-// silence is for how long nothing has come.
-func (c *connection) silence() time.Duration {
-	return time.Since(c.opened) - time.Duration(c.heard.Load())
-}
-
-// connectionBelow finds our own connection below what net/http put on top of it; nil if there is none.
-func connectionBelow(conn net.Conn) *connection {
-	for {
-		switch c := conn.(type) {
-		case *connection:
-			return c
-		case *tls.Conn:
-			conn = c.NetConn()
-		default:
-			return nil
-		}
-	}
+	owner *connections
 }
 
 func newConnections(dial func(ctx context.Context, network, addr string) (net.Conn, error)) *connections {
@@ -68,7 +35,7 @@ func (c *connections) dialContext(ctx context.Context, network, addr string) (ne
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{Conn: raw, owner: c, opened: time.Now()}
+	conn := &connection{Conn: raw, owner: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = struct{}{}

@@ -2,9 +2,11 @@ package restclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -83,7 +85,10 @@ func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
 	u.Path = base.Path + plain
 	query := r.Query
 	if timeout > 0 {
-		query = cloneValues(query)
+		query = maps.Clone(query)
+		if query == nil {
+			query = url.Values{}
+		}
 		query.Set("timeout", timeout.String())
 	}
 	u.RawQuery = query.Encode()
@@ -106,9 +111,9 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 		hr.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
 	}
 	hr.Header.Set("User-Agent", userAgent)
-	hr.Header.Set("Accept", orDefault(r.Accept, jsonMediaType))
+	hr.Header.Set("Accept", cmp.Or(r.Accept, jsonMediaType))
 	if r.Body != nil {
-		hr.Header.Set("Content-Type", orDefault(r.ContentType, jsonMediaType))
+		hr.Header.Set("Content-Type", cmp.Or(r.ContentType, jsonMediaType))
 	}
 	return hr, nil
 }
@@ -120,28 +125,4 @@ func (r *Request) safe() bool {
 		return true
 	}
 	return false
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
-}
-
-func cloneValues(v url.Values) url.Values {
-	out := make(url.Values, len(v)+1)
-	for key, values := range v {
-		out[key] = slices.Clone(values)
-	}
-	return out
-}
-
-func sortedKeys(v url.Values) []string {
-	keys := make([]string, 0, len(v))
-	for key := range v {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -74,7 +74,7 @@ func (e *TransportError) Error() string {
 
 // Sentence returns the error without method and URL: what a person at a terminal wants to read.
 func (e *TransportError) Sentence() string {
-	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), redactText(e.Err.Error()))
+	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
 }
 
 // serverOf leaves scheme, host and port of a URL.
@@ -102,11 +102,6 @@ func (e *TransportError) Unreachable() bool {
 		return true
 	}
 	return false
-}
-
-// unexplained kinds say that a connection broke, but not why.
-func (e *TransportError) unexplained() bool {
-	return e.Kind == ConnectionFailed || e.Kind == ConnectionLost
 }
 
 // markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.

@@ -66,7 +66,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 			if err != nil {
 				return err
 			}
-			w.provesLife = stream.pings.works()
+			w.provesLife = true
 			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: stream})
 		}
 	}
@@ -76,7 +76,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		cancel(err)
 		return nil, err
 	}
-	w.conn, w.info, w.opened = x.conn, x.req.info(1), time.Now()
+	w.info, w.opened = x.req.info(1), time.Now()
 	w.method, w.url, w.secrets = req.method(), redactURL(x.sent.URL), x.censor(nil)
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {

@@ -42,7 +42,7 @@
 //
 // # Failure
 //
-// Construction checks what can be checked: files exist and parse ([*FileError], [*CertificateError]), the plugin's
+// Construction checks what can be checked: files exist and parse ([*FileError]), the plugin's
 // configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request inside a
 // restclient.TransportError.
 //

@@ -21,12 +21,12 @@ import (
 // The mark (metadata.deletionTimestamp) was made by the server's clock, and our own clock may differ from that by
 // minutes. So the picture is dated by the server's clock too: the Date header of the answer, less the time that the
 // exchange took, is a moment at which the picture had certainly not been taken yet. The answer is used again if that
-// moment is at least Config.Margin after the one that the caller names. The margin covers that API timestamps have whole
+// moment is at least two seconds after the one that the caller names. The margin covers that API timestamps have whole
 // seconds (the deletion may really have happened almost a second later), that a server publishes a new type a moment
 // after it serves it, and small differences between the clocks of several API servers.
 //
 // Clocks of several servers may differ by more, and clocks jump. Therefore an answer is thrown away when it is
-// Config.MaxAge old by our own clock, however young it seems: what a wrong clock can do is bounded by that. The cache is
+// ten seconds old by our own clock, however young it seems: what a wrong clock can do is bounded by that. The cache is
 // there for bursts (a hundred namespaces deleted at once), for which seconds are enough.
 //
 // An answer for which the caller itself has asked is always good enough: the caller knew of the deletion when it asked.
@@ -39,11 +39,15 @@ type Cached struct {
 	client *Client // immutable
 	flight *flight.Flight[*picture]
 
-	mu       sync.Mutex
-	kept     *picture // nil: nothing; what it points to is immutable
-	epoch    int      // how often Invalidate was called
-	snapshot CachedSnapshot
+	mu    sync.Mutex
+	kept  *picture // nil: nothing; what it points to is immutable
+	epoch int      // how often Invalidate was called
 }
+
+const (
+	margin = 2 * time.Second
+	maxAge = 10 * time.Second
+)
 
 // picture is an answer of the server.
 type picture struct {
@@ -54,15 +58,7 @@ type picture struct {
 	epoch   int       // that of the moment when it was asked for
 }
 
-// CachedSnapshot tells what a [Cached] holds and has done.
-type CachedSnapshot struct {
-	AsOf    time.Time // moment of the server's clock that the kept answer describes; zero: nothing is kept
-	Lists   int       // group versions in the kept answer
-	Fetched int       // how often the server was asked
-	Reused  int       // how often the kept answer served
-}
-
-// NewCached returns an empty cache before the client, with Margin and Trace of the client's configuration.
+// NewCached returns an empty cache before the client.
 func NewCached(client *Client) *Cached {
 	c := &Cached{client: client}
 	c.flight = flight.New(c.fetch)
@@ -77,16 +73,14 @@ func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan 
 	c.mu.Lock()
 	epoch := c.epoch
 	kept := c.kept
-	if c.isFresh(kept, notOlderThan) {
-		c.snapshot.Reused++
+	if kept.isFresh(notOlderThan) {
 		c.mu.Unlock()
-		c.client.cfg.Trace.reused(kept.asOf)
 		return kept.lists, nil
 	}
 	c.mu.Unlock()
 
 	taken, joined, err := c.flight.Do(ctx)
-	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !c.isFresh(taken, notOlderThan)) {
+	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !taken.isFresh(notOlderThan)) {
 		// That one was on its way before we asked. Whichever comes next was not.
 		taken, _, err = c.flight.Do(ctx)
 	}
@@ -105,28 +99,17 @@ func (c *Cached) Invalidate() {
 	c.kept = nil
 }
 
-// Snapshot returns what is kept and has been done.
-func (c *Cached) Snapshot() CachedSnapshot {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.snapshot
-	if c.kept != nil {
-		s.AsOf, s.Lists = c.kept.asOf, len(c.kept.lists)
-	}
-	return s
-}
-
 // isFresh is the rule.
-func (c *Cached) isFresh(p *picture, notOlderThan time.Time) bool {
+func (p *picture) isFresh(notOlderThan time.Time) bool {
 	switch {
-	case p == nil || time.Since(p.asked) >= c.client.cfg.MaxAge:
+	case p == nil || time.Since(p.asked) >= maxAge:
 		return false
 	case notOlderThan.IsZero():
 		return true
 	case p.asOf.IsZero():
 		return false
 	default:
-		return !p.asOf.Before(notOlderThan.Add(max(0, c.client.cfg.Margin)))
+		return !p.asOf.Before(notOlderThan.Add(margin))
 	}
 }
 
@@ -134,18 +117,15 @@ func (c *Cached) isFresh(p *picture, notOlderThan time.Time) bool {
 func (c *Cached) fetch(ctx context.Context) (*picture, error) {
 	c.mu.Lock()
 	epoch := c.epoch
-	c.snapshot.Fetched++
 	c.mu.Unlock()
 
 	asked := time.Now()
 	found, err := c.client.discover(ctx)
 	if err != nil {
-		c.client.cfg.Trace.fetched(time.Time{}, err)
 		return nil, err
 	}
 	taken := &picture{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(), epoch: epoch}
 	c.keep(taken)
-	c.client.cfg.Trace.fetched(taken.asOf, taken.failure)
 	return taken, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // eventDecoder reads watch events from a body: JSON objects with the fields type and object, or frames of protobuf. Each
 // object is decoded once, straight from the buffer.
 type eventDecoder struct {
-	reader   headReader
+	reader   metadataReader
 	stream   *stream
 	protobuf bool
 }
@@ -104,7 +104,7 @@ func fill(e *event, raw []byte) error {
 	if e.Type == api.WatchError && !isNull(raw) {
 		return json.Unmarshal(raw, &e.Status)
 	}
-	object, err := decodeHead(raw)
+	object, err := decodeMetadata(raw)
 	if err == nil {
 		take(e, object)
 	}
@@ -112,7 +112,7 @@ func fill(e *event, raw []byte) error {
 }
 
 // take sets what the object says. Of a bookmark, and of an event of unknown type, only the resource version counts.
-func take(e *event, object *head) {
+func take(e *event, object *partial) {
 	e.ResourceVersion = object.ResourceVersion
 	if carriesObject(e.Type) {
 		e.Object = object

@@ -16,16 +16,16 @@ var errNoBody = errors.New("there is nothing in it")
 // listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
 // one is looked at.
 type listDecoder struct {
-	reader headReader
+	reader metadataReader
 	stream *stream
 
-	list     api.List[*head]
+	list     api.List[*partial]
 	hasItems bool
 	rest     map[string]json.RawMessage // fields of something that may turn out to be a Status
 }
 
 // decodeList returns the list that the body holds. A Status instead is nil if it reports success and an error otherwise.
-func decodeList(body io.Reader, limit int) (*api.List[*head], error) {
+func decodeList(body io.Reader, limit int) (*api.List[*partial], error) {
 	d := listDecoder{stream: newStream(body, limit, "an item of the list"), rest: map[string]json.RawMessage{}}
 	if _, err := d.stream.peek(); err == io.EOF {
 		return nil, errNoBody // the answer is complete: the connection did not break
@@ -110,7 +110,7 @@ func (d *listDecoder) badItem(err error) error {
 	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 }
 
-func (d *listDecoder) result() (*api.List[*head], error) {
+func (d *listDecoder) result() (*api.List[*partial], error) {
 	if d.list.Kind == "Status" {
 		return nil, d.status()
 	}
