@@ -121,16 +121,13 @@ func NewController(config Config) (*Controller, error) {
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         "namespace controller",
 		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
-		CompactAfter: handlerBacklog,
+		Coalescing:   true, // only the newest state of a namespace matters
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
-
-// handlerBacklog bounds what waits for the handler if a hook blocks it: only the newest state matters.
-const handlerBacklog = 4096
 
 func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
