@@ -18,7 +18,7 @@ import (
 
 // Each test is a defect of client-go's workqueue, as far as it has one with its
 // number in kubernetes/kubernetes. queuetest has most of them a second time, as
-// capabilities that the original lacks.
+// capabilities that client-go lacks.
 
 // Two keys are queued, no worker holds one: ShutDownWithDrain returned at once.
 func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {

@@ -38,7 +38,6 @@ func (e *ListError) Error() string {
 	return fmt.Sprintf("failed to list %s at resourceVersion %q (page %d): %v", e.Name, e.ResourceVersion, e.Page, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ListError) Unwrap() error { return e.Err }
 
 // WatchStartError says that a watch, or a streaming list, could not be opened.
@@ -57,7 +56,6 @@ func (e *WatchStartError) Error() string {
 	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *WatchStartError) Unwrap() error { return e.Err }
 
 // StreamError says that an open watch, or a streaming list, ended badly: with an ERROR event (then it wraps an
@@ -77,7 +75,6 @@ func (e *StreamError) Error() string {
 	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
 // StoreOp names a call of a [Store].
@@ -105,7 +102,6 @@ func (e *StoreError) Error() string {
 	return fmt.Sprintf("the store of %s failed to %s at resourceVersion %q: %v", e.Name, e.Op, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // Cause is what an error means to a Reflector, whatever it looked like.
