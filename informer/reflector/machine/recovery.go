@@ -68,31 +68,31 @@ func (r *rules) failure(s *state, in *input) error {
 	case InputDeadlineElapsed:
 		err = reflector.ErrListTimeout
 	}
-	switch s.phase {
+	switch s.Phase {
 	case phaseListing:
 		return &reflector.ListError{Name: r.name, ResourceVersion: s.requestRV, Page: s.page, Err: err}
 	case phaseReplacing:
 		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.listRV, Err: err}
 	}
 	if in.kind == InputResyncFailed {
-		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.lastRV, Err: err}
+		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.ResourceVersion, Err: err}
 	}
 	return r.streamFailure(s, in, err)
 }
 
 // streamFailure is the error of a watch or a streaming list.
 func (r *rules) streamFailure(s *state, in *input, err error) error {
-	streaming := s.phase == phaseOpeningStream || s.phase == phaseStreaming
+	streaming := s.Phase == phaseOpeningStream || s.Phase == phaseStreaming
 	if streaming && (in.kind == InputIdleElapsed || in.kind == InputDeadlineElapsed || in.kind == InputStreamEnded) {
 		err = reflector.ErrNoInitialBookmark
 	}
-	if s.phase == phaseOpeningStream || s.phase == phaseOpeningWatch {
+	if s.Phase == phaseOpeningStream || s.Phase == phaseOpeningWatch {
 		return &reflector.WatchStartError{Name: r.name, ResourceVersion: s.requestRV, Streaming: streaming, Err: err}
 	}
-	if s.phase == phaseWatching && err == io.EOF {
+	if s.Phase == phaseWatching && err == io.EOF {
 		err = reflector.ErrVeryShortWatch
 	}
-	rv := s.lastRV
+	rv := s.ResourceVersion
 	if streaming {
 		rv = s.requestRV
 	}
