@@ -12,12 +12,7 @@ import (
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
 // changes in it. One informer, with one list and one watch, is shared by all handlers of the collection;
-// a [SharedInformerFactory] sees to that.
-//
-//	server -> Reflector -> DeltaFIFO -> HandleDeltas -> Indexer
-//	                                         |
-//	                                         +-> Processor -> listener -> handler
-//	                                                       -> listener -> handler
+// a [SharedInformerFactory] sees to that. The picture is in the package documentation.
 //
 // All methods may be called from any goroutine, callbacks of handlers included.
 type SharedIndexInformer[T Object] struct {

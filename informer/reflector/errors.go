@@ -49,11 +49,7 @@ type WatchStartError struct {
 }
 
 func (e *WatchStartError) Error() string {
-	what := "watch"
-	if e.Streaming {
-		what = "streaming list"
-	}
-	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
 }
 
 func (e *WatchStartError) Unwrap() error { return e.Err }
@@ -68,14 +64,17 @@ type StreamError struct {
 }
 
 func (e *StreamError) Error() string {
-	what := "watch"
-	if e.Streaming {
-		what = "streaming list"
-	}
-	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
 }
 
 func (e *StreamError) Unwrap() error { return e.Err }
+
+func streamName(streaming bool) string {
+	if streaming {
+		return "streaming list"
+	}
+	return "watch"
+}
 
 // StoreOp names a call of a [Store].
 type StoreOp string
