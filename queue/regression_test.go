@@ -14,6 +14,7 @@ import (
 
 	"orrery/queue"
 	"orrery/queue/fast"
+	"orrery/queue/queuetest"
 )
 
 // Each test is a defect of client-go's workqueue, as far as it has one with its
@@ -159,7 +160,7 @@ func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: noMetrics{}})
+			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics{}})
 			q.Add("a")
 			q.UpdateMetrics()
 			assert.LessOrEqual(t, runtime.NumGoroutine(), before)
