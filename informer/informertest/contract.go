@@ -2,6 +2,7 @@ package informertest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func Run(t *testing.T, impl Implementation) {
 	}{
 		{"Lifecycle", lifecycleCases},
 		{"Events", eventCases},
-		{"Handlers", handlerCases},
+		{"Handlers", slices.Concat(stuckCases, lateCases, removalCases)},
 		{"Resync", resyncCases},
 		{"Failures", failureCases},
 	} {
