@@ -10,8 +10,7 @@ import (
 )
 
 var (
-	// ErrStarted is returned by what has to happen before Run: a second Run, SetTransform,
-	// SetWatchErrorHandler.
+	// ErrStarted is returned by a second Run.
 	ErrStarted = errors.New("the informer has been started already")
 	// ErrStopped is returned by what needs an informer that is not over: AddEventHandler, AddIndexers, Run. An
 	// informer runs once; make a new one.
