@@ -19,7 +19,7 @@ import (
 const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 
 // MutationDetectorConfig configures the search for code that changes objects of the store, which are shared by
-// everybody and must not be changed. The zero value is off, unless the environment variable says otherwise.
+// all readers and must not be changed. The zero value is off, unless the environment variable says otherwise.
 //
 // The detector is for tests and hunts: it renders every object once a period. It tells that an object was changed
 // and how, not by whom; the race detector can tell that.

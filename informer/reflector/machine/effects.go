@@ -187,7 +187,8 @@ func (r *Reflector[T]) closeLocked(e *effect) {
 	r.trace.WatchEnded(reflector.WatchInfo{ResourceVersion: e.rv, Events: e.events, Lasted: e.lasted, Err: e.err})
 }
 
-// storeFailedLocked is not for the end: whoever ends a Reflector closes its store as well.
+// storeFailedLocked records an error of the store. At the end it records nothing: a program that stops a Reflector closes
+// the store as well.
 func (r *Reflector[T]) storeFailedLocked(op reflector.StoreOp, rv string, err error) {
 	if r.ctx.Err() != nil {
 		return

@@ -114,8 +114,7 @@ func (r *Reflector[T]) begin(ctx context.Context) {
 	r.timer = time.NewTimer(never)
 }
 
-// finish waits for the other goroutine and passes its panic on. It runs when Run panics, too: then the stream is
-// still open and somebody has to close it.
+// finish waits for the other goroutine and passes its panic on. It also runs when Run panics, and then closes the stream.
 func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	r.end()
 	keeper.Wait()

@@ -7,9 +7,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// step is the machine: it makes of s what becomes of it when in happens, and adds to do what is to be done. It depends on
-// nothing but its arguments. An input for which the table has no row in this phase (a timer that rang while
-// the phase was left) changes nothing.
+// step is the machine: it changes s as the input demands and adds the effects to do. It depends on nothing but its
+// arguments. An input for which the table has no row in this phase (a timer that fired while the phase was left) changes
+// nothing.
 //
 // State and effects are changed in place because a step is made for every event: half of the time of an event went into
 // handing them from function to function.

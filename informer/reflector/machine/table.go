@@ -114,7 +114,7 @@ var (
 	}}
 	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.Synced }}
 	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.keepPosition }}
-	verifyNext   = condition{"nobody answered, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
+	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
 	// A server that has not reached the position opens one watch after the other, and sends nothing on any. A long watch is
