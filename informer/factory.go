@@ -163,5 +163,4 @@ func (e *NotSyncedError) Error() string {
 	return fmt.Sprintf("caches that did not sync: %s: %v", strings.Join(names, ", "), e.Err)
 }
 
-// Unwrap returns Err.
 func (e *NotSyncedError) Unwrap() error { return e.Err }

@@ -333,7 +333,7 @@ func (w *lateWatcher) isStopped() bool {
 func testLocks(t *testing.T, impl Implementation) {
 	const patience = 10 * time.Second
 	f := &fixture{T: t, impl: impl, source: informertest.NewNamespaceSource(), store: NewMemory(t)}
-	var r reflector.Interface
+	var r Reflector
 	var mu sync.Mutex
 	looked := map[string]bool{}
 	look := func(from string) {
