@@ -35,7 +35,7 @@ func newRoot() *cobra.Command {
 	program.CompleteFiles(run, "file")
 	group := &cobra.Command{Use: "group", Short: "Group", Long: "Groups others."}
 	group.AddCommand(&cobra.Command{Use: "member", Short: "Member", Args: program.NoArguments, RunE: run.RunE})
-	root.AddCommand(run, group, program.NewVersionCommand())
+	root.AddCommand(run, group, program.NewVersionCommand(root.Name()))
 	return root
 }
 
