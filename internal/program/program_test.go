@@ -30,6 +30,8 @@ func newRoot() *cobra.Command {
 	run.Flags().BoolVar(&interrupt, "interrupt", false, "be interrupted")
 	var kind program.Choice
 	program.ChoiceVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
+	var kinds program.Choice
+	program.ChoicesVar(run.Flags(), &kinds, "kinds", "kind", []string{"one", "other"}, "the kinds")
 	run.Flags().String("file", "", "a `file`")
 	program.CompleteChoices(run)
 	program.CompleteFiles(run, "file")
@@ -99,8 +101,10 @@ func TestCompletion(t *testing.T) {
 		assert.Greater(t, len(stdout), 1000, shell)
 	}
 	assert.Equal(t, []string{"one", "other"}, programtest.Complete(t, newRoot(), "run", "--kind", ""))
+	assert.Equal(t, []string{"one", "other", "all"}, programtest.Complete(t, newRoot(), "run", "--kinds", ""))
+	assert.Equal(t, []string{"one,other"}, programtest.Complete(t, newRoot(), "run", "--kinds", "one,"))
 	assert.Equal(t, []string{"run"}, programtest.Complete(t, newRoot(), "ru"))
-	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n"} { // the shell's own, which is names of files; or nothing else
+	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} { // the shell's own, which is names of files; nothing else; nothing else, and no space
 		_, stdout, _ := programtest.Call(t, newRoot(), error.Error, cobra.ShellCompRequestCmd, "run", flag, "x")
 		assert.True(t, strings.HasSuffix(stdout, directive), "%s: %q", flag, stdout)
 	}

@@ -54,7 +54,7 @@ The scenes:
 	}
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
-	program.Complete(command, "gears", gears.Completions()...)
+	program.CompleteList(command, "gears", gears.Completions)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
