@@ -33,6 +33,10 @@ func newRoot() *cobra.Command {
 	var kinds program.Choice
 	program.ChoicesVar(run.Flags(), &kinds, "kinds", "kind", []string{"one", "other"}, "the kinds")
 	run.Flags().String("file", "", "a `file`")
+	run.Flags().Int("number", 0, "a number")
+	run.Flags().Float32("rate", 0, "a rate")
+	run.Flags().Duration("wait", 0, "a time to wait")
+	run.Flags().StringSlice("names", nil, "names")
 	program.CompleteChoices(run)
 	program.CompleteFiles(run, "file")
 	group := &cobra.Command{Use: "group", Short: "Group", Long: "Groups others."}
@@ -54,6 +58,13 @@ func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
 		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion", "ksh"},
 		`unknown flag: --falil (see "program run --help")`:                                           {"run", "--falil"},
 		`unknown shorthand flag: 'x' in -x (see "program run --help")`:                               {"run", "-x"},
+		`--fail takes true or false, not "perhaps" (see "program run --help")`:                       {"run", "--fail=perhaps"},
+		`--number takes a whole number, not "ten"`:                                                   {"run", "--number", "ten"},
+		`--number takes a whole number within its range, not "99999999999999999999"`:                 {"run", "--number", "99999999999999999999"},
+		`--rate takes a number, not "much"`:                                                          {"run", "--rate", "much"},
+		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`:                   {"run", "--wait", "5"},
+		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
+		`flag needs an argument: --number`:                                                           {"run", "--number"},
 		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
