@@ -105,7 +105,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	})
 	defer release()
 
-	observer, err := startObserver(options.observer, logger)
+	observer, err := startObserver(options.observer, options.gears, logger)
 	if err != nil {
 		return err
 	}
