@@ -73,7 +73,7 @@ func Prepare(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetUsageFunc(wrapFlags(root.UsageFunc()))
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return UsageError{Command: command.CommandPath(), Err: plainFlagError(err)}
+		return UsageError{Command: command.CommandPath(), Err: FlagError(err)}
 	})
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
@@ -100,8 +100,8 @@ var expected = map[string]string{
 	"stringSlice": "a list with commas",
 }
 
-// plainFlagError says what a flag takes where pflag only says which parser refused its value.
-func plainFlagError(err error) error {
+// FlagError returns an error that says what a flag takes where pflag only says which parser refused its value.
+func FlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err
