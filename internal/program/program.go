@@ -114,7 +114,11 @@ func FlagError(err error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		want += " within its range"
 	}
-	return fmt.Errorf("--%s takes %s, not %q", flag.Name, want, invalid.GetValue())
+	dashes := "--"
+	if len(flag.Name) == 1 {
+		dashes = "-"
+	}
+	return fmt.Errorf("%s%s takes %s, not %q", dashes, flag.Name, want, invalid.GetValue())
 }
 
 // wrapFlags has cobra's usage wrap the lines about flags. Not by a template of our own: with text/template, which calls methods

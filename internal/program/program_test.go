@@ -34,6 +34,7 @@ func newRoot() *cobra.Command {
 	program.ChoicesVar(run.Flags(), &kinds, "kinds", "kind", []string{"one", "other"}, "the kinds")
 	run.Flags().String("file", "", "a `file`")
 	run.Flags().Int("number", 0, "a number")
+	run.Flags().IntP("v", "v", 0, "a level")
 	run.Flags().Float32("rate", 0, "a rate")
 	run.Flags().Duration("wait", 0, "a time to wait")
 	run.Flags().StringSlice("names", nil, "names")
@@ -61,6 +62,7 @@ func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
 		`--fail takes true or false, not "perhaps" (see "program run --help")`:                       {"run", "--fail=perhaps"},
 		`--number takes a whole number, not "ten"`:                                                   {"run", "--number", "ten"},
 		`--number takes a whole number within its range, not "99999999999999999999"`:                 {"run", "--number", "99999999999999999999"},
+		`-v takes a whole number, not "high"`:                                                        {"run", "-v", "high"},
 		`--rate takes a number, not "much"`:                                                          {"run", "--rate", "much"},
 		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`:                   {"run", "--wait", "5"},
 		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
