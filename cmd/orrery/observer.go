@@ -16,6 +16,7 @@ import (
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
@@ -42,13 +43,14 @@ type observer struct {
 }
 
 // startObserver starts to serve. The caller must call stop.
-func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
+func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {
 	if options.port == 0 {
 		return &observer{announce: func() {}}, nil
 	}
 	o := &observer{metrics: metrics.New(program.Version)}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
+		Title:     fmt.Sprintf("orrery %s, --gears %s", program.Version, chosen),
 		Metrics:   o.metrics.WriteText,
 		Profiling: options.profiling,
 	})

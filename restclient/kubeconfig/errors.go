@@ -44,15 +44,22 @@ func (e *ParseError) Error() string {
 
 // NoConfigError says that there is no configuration at all.
 type NoConfigError struct {
-	Searched []string // the files that were looked for; those that exist are empty
+	Searched []string // the files that were looked for
+	Variable bool     // the variable KUBECONFIG names them
+	Exists   bool     // one of them is there, and empty
 }
 
 func (e *NoConfigError) Error() string {
-	where := ""
-	if len(e.Searched) > 0 {
-		where = " in " + strings.Join(e.Searched, ", ")
+	searched := strings.Join(e.Searched, ", ")
+	switch {
+	case e.Variable && e.Exists:
+		return "the variable KUBECONFIG names no file with a configuration (" + searched + "): correct it, or give a file with --kubeconfig"
+	case e.Variable:
+		return "the variable KUBECONFIG names no file that exists (" + searched + "): correct it, or give a file with --kubeconfig"
+	case searched != "":
+		searched = " in " + searched
 	}
-	return "no configuration was found" + where + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
+	return "no configuration was found" + searched + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
 }
 
 // ContextError says that the wanted context does not exist, or that none is wanted.

@@ -93,7 +93,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
-		err = &NoConfigError{Searched: files.paths}
+		err = &NoConfigError{Searched: files.paths, Variable: files.variable, Exists: len(info.Files) > 0}
 	}
 	return restclient.Config{}, info, err
 }
@@ -109,11 +109,12 @@ func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
 	}
 	fromEnv := listOf(opts.getenv("KUBECONFIG"))
 	files = opts.search(fromEnv)
-	if len(fromEnv) == 0 {
+	files.variable = len(fromEnv) > 0
+	if !files.variable {
 		files = opts.search(opts.homeFile())
 	}
 	cfg, info.Files, err = readList(files.paths)
-	if len(fromEnv) > 0 && len(info.Files) == 0 && err == nil {
+	if files.variable && len(info.Files) == 0 && err == nil {
 		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
 	}
 	return cfg, files, err
