@@ -173,7 +173,9 @@ func (c *checker) plain(t, owner *Type, value any) {
 	case Quantity:
 		switch {
 		case isText:
-			c.failed = checkQuantity(strings.TrimSpace(text))
+			if _, err := parseAmount(strings.TrimSpace(text)); err != errQuantitySize {
+				c.failed = err
+			}
 		case !isNumber(value):
 			c.failed = errQuantityFormat
 		}
