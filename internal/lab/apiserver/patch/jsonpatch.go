@@ -55,7 +55,7 @@ func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[str
 	return result.Object, nil
 }
 
-func jsonPatch(document, data []byte) ([]byte, error) {
+func jsonPatch(document, data []byte) (patched []byte, err error) {
 	var readable []jsonPatchOp
 	if err := json.Unmarshal(data, &readable); err != nil {
 		return nil, undecodable(err)
@@ -67,8 +67,12 @@ func jsonPatch(document, data []byte) ([]byte, error) {
 	if len(operations) > LargestOperations {
 		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", LargestOperations, len(operations)))
 	}
-	patched, err := operations.Apply(document)
-	if err != nil {
+	defer func() {
+		if recover() != nil { // the library panics where a document is replaced by null
+			patched, err = nil, cannotApply()
+		}
+	}()
+	if patched, err = operations.Apply(document); err != nil {
 		return nil, cannotApply()
 	}
 	return patched, nil

@@ -72,6 +72,7 @@ func TestHungryPatches(t *testing.T) {
 		"comparisons":  {api.JSONPatchType, []byte(`[{"op":"copy","from":"/l","path":"/m"},` + string(operations(`{"op":"copy","from":"/l","path":"/m"}`, 9_000)[1:])), 422},
 		"deep paths":   {api.JSONPatchType, []byte(`[{"op":"add","path":"` + strings.Repeat("/a", 20_000) + `","value":1}]`), 422},
 		"nested":       {api.JSONPatchType, []byte(`[{"op":"add","path":"/d","value":` + deep + `},{"op":"add","path":"/d` + strings.Repeat("/a", 4_999) + `","value":{}},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x"},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x/y"}]`), 422},
+		"nothing":      {api.JSONPatchType, []byte(`[{"op":"replace","path":"","value":null}]`), 422},
 		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
 		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
 	} {
