@@ -74,7 +74,7 @@ var floors = [][]string{
 	{"internal/hooks", "internal/table"},
 	{"wait", "deltafifo", "indexer", "restclient/api"},
 	{"queue", "informer", "restclient"},
-	{"nsctl"},
+	{"nsctl", "examples"},
 	{"internal", "cmd"},
 }
 
@@ -182,7 +182,7 @@ func floorOf(room string) int {
 // wants to see them work uses their trace hooks.
 func TestGearsStayPlain(t *testing.T) {
 	forbidden := []string{"github.com/rs/zerolog", "github.com/spf13/cobra", "log", "log/slog"}
-	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl"}
+	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "examples"}
 	for _, p := range listPackages(t) {
 		path := strings.TrimPrefix(p.ImportPath, module+"/")
 		isGear := slices.ContainsFunc(gears, func(gear string) bool {
