@@ -342,7 +342,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "restclient.Client(https://x)", client.String())
-	assert.Equal(t, "restclient.Config(host https://x, credentials *restclient_test.tokens)", cfg.String())
+	assert.Equal(t, "restclient.Config(credentials *restclient_test.tokens)", cfg.String())
 }
 
 func hasReason(reason api.StatusReason) func(error) bool {

@@ -2,7 +2,9 @@ package restclient
 
 import (
 	"context"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -73,20 +75,13 @@ func (c *connections) close() {
 }
 
 func (c *connections) closeUnused() {
-	for _, conn := range c.unused() {
+	c.mu.Lock()
+	var unused []*connection
+	if c.closing && c.users == 0 {
+		unused = slices.Collect(maps.Keys(c.open))
+	}
+	c.mu.Unlock()
+	for _, conn := range unused { // each takes itself out of c.open
 		conn.Close()
 	}
-}
-
-func (c *connections) unused() []*connection {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closing || c.users > 0 {
-		return nil
-	}
-	unused := make([]*connection, 0, len(c.open))
-	for conn := range c.open {
-		unused = append(unused, conn)
-	}
-	return unused
 }

@@ -75,19 +75,19 @@ func genericStatus(req *Request, code int, text string) api.Status {
 		Reason:   api.ReasonForCode(code, req.method() == http.MethodPost),
 		Message:  genericMessage(code, text),
 		Details: &api.StatusDetails{
-			Group: req.subject.resource.Group,
-			Kind:  req.subject.resource.Resource,
-			Name:  req.subject.name,
+			Group: req.about.Resource.Group,
+			Kind:  req.about.Resource.Resource,
+			Name:  req.about.Name,
 			Causes: []api.StatusCause{{
 				Type:    api.CauseUnexpectedServerResponse,
 				Message: text,
 			}},
 		},
 	}
-	if about := strings.TrimSuffix(req.subject.resource.GroupResource(), "."); about != "" {
+	if about := strings.TrimSuffix(req.about.Resource.GroupResource(), "."); about != "" {
 		what := []string{strings.ToLower(req.method()), about}
-		if req.subject.name != "" {
-			what = append(what, req.subject.name)
+		if req.about.Name != "" {
+			what = append(what, req.about.Name)
 		}
 		status.Message += " (" + strings.Join(what, " ") + ")"
 	}

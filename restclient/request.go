@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"orrery/restclient/api"
 )
 
 // Request is one question to the server, as plain data. It can be sent any number of times.
@@ -37,19 +35,10 @@ type Request struct {
 	// Accept empty: application/json.
 	Accept string
 
-	// subject is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
-	subject subject
+	// about is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
+	about RequestInfo
 	// origin is filled in when the request is made, if there is a trace.
 	origin string
-}
-
-// subject says what a request is about in the terms of the API.
-type subject struct {
-	verb        string // Kubernetes verb
-	resource    api.GroupVersionResource
-	namespace   string
-	name        string
-	subresource string
 }
 
 const jsonMediaType = "application/json"
@@ -62,12 +51,9 @@ func (r *Request) method() string {
 }
 
 func (r *Request) info(attempt int) RequestInfo {
-	return RequestInfo{
-		Method: r.method(), Verb: r.subject.verb,
-		Resource: r.subject.resource, Namespace: r.subject.namespace,
-		Name: r.subject.name, Subresource: r.subject.subresource,
-		Path: r.Path, Attempt: attempt, Origin: r.origin,
-	}
+	info := r.about
+	info.Method, info.Path, info.Attempt, info.Origin = r.method(), r.Path, attempt, r.origin
+	return info
 }
 
 // url resolves the request against the server's base URL.

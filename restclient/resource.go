@@ -98,9 +98,9 @@ func (r *Resource[T]) request(verb, method, namespace, name string, subresources
 		Verb:   method,
 		Path:   path,
 		Accept: r.decoder.Accept().Object,
-		subject: subject{
-			verb: verb, resource: r.gvr, namespace: namespace, name: name,
-			subresource: strings.Join(subresources, "/"),
+		about: RequestInfo{
+			Verb: verb, Resource: r.gvr, Namespace: namespace, Name: name,
+			Subresource: strings.Join(subresources, "/"),
 		},
 	}, nil
 }

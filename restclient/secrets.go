@@ -139,20 +139,6 @@ func Redact(text string) string {
 	return text
 }
 
-// redactHost returns the host of an unchecked configuration for display. Text that is not a URL is not shown: it may hold a
-// password.
-func redactHost(host string) string {
-	text, scheme := host, strings.Contains(host, "://")
-	if !scheme {
-		text = "//" + host
-	}
-	u, err := url.Parse(text)
-	if err != nil || scheme && u.Scheme == "" || u.Host == "" {
-		return "[not a URL]"
-	}
-	return strings.TrimPrefix(redactURL(u), "//")
-}
-
 // redactURL shows a URL in an error or a trace: without user and password, and without the values of parameters
 // that are not known to be harmless.
 func redactURL(u *url.URL) string {
