@@ -89,9 +89,6 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Timeout reports whether a time limit passed.
-func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
-
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the same request may go
 // better later, and nobody has refused anything. It is false where something has to be put right first, such as a
 // certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what

@@ -62,12 +62,11 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
 		x.consume = func(*http.Response) error {
-			stream, err := dialer.opened()
-			if err != nil {
-				return err
+			if dialer.stream == nil {
+				return errNoUpgrade
 			}
 			w.provesLife = true
-			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: stream})
+			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: dialer.stream})
 		}
 	}
 	r.client.pool.connections.use() // until the watcher is closed
