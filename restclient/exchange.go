@@ -247,7 +247,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 		err = wrapped.Err
 	}
 	if err == nil {
-		x.client.pool.mute.Store(answer.ProtoMajor < 2)
+		x.client.pool.withoutPings.Store(answer.ProtoMajor < 2)
 	}
 	return answer, err
 }

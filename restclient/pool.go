@@ -37,7 +37,7 @@ type pool struct {
 	wrap        func(http.RoundTripper) http.RoundTripper
 	pings       http.HTTP2Config
 
-	mute atomic.Bool // the last answer came by a protocol that has no pings
+	withoutPings atomic.Bool // the last answer came by a protocol that has no pings
 
 	mu          sync.Mutex // guards what follows; never held while Credentials are asked
 	transport   *http.Transport

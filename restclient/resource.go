@@ -58,9 +58,6 @@ func (r *Resource[T]) InNamespace(namespace string) *Resource[T] {
 // GroupVersionResource returns the resource's name.
 func (r *Resource[T]) GroupVersionResource() api.GroupVersionResource { return r.gvr }
 
-// Namespace returns the namespace, "" for the whole cluster.
-func (r *Resource[T]) Namespace() string { return r.namespace }
-
 // The Kubernetes verbs, as traces and the messages of the server name them.
 const (
 	verbGet              = "get"

@@ -31,7 +31,7 @@ type TransportErrorKind int
 const (
 	ConnectionFailed    TransportErrorKind = iota // anything not listed below
 	HostNotFound                                  // the name does not resolve
-	HostUnreachable                               // nobody listens there, or there is no route
+	HostUnreachable                               // no process listens there, or there is no route
 	CertificateUnknown                            // signed by an authority that we do not trust
 	CertificateInvalid                            // expired, wrong name, not for servers
 	CertificateRejected                           // the server does not like our client certificate
@@ -89,11 +89,8 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Timeout reports whether a time limit passed.
-func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
-
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the same request may go
-// better later, and nobody has refused anything. It is false where something has to be put right first, such as a
+// better later, and no server has refused it. It is false where something has to be put right first, such as a
 // certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what
 // net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
 func (e *TransportError) Unreachable() bool {

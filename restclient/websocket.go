@@ -69,15 +69,6 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// opened returns the stream after an answer that is not a refusal. An answer it is: what does not work is the watch,
-// not the connection, and a caller may want to know that.
-func (d *webSocketDialer) opened() (*webSocketStream, error) {
-	if d.stream == nil {
-		return nil, errNoUpgrade
-	}
-	return d.stream, nil
-}
-
 // proxy asks for the proxy of the HTTP request that a handshake is. An https proxy cannot carry it.
 func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 	u, err := d.client.pool.proxy(req)

@@ -28,7 +28,7 @@ type singleAttemptKey struct{}
 //
 // Two that repeat the same request multiply their attempts, and the inner one waits where the outer one, which knows
 // what to do instead, cannot see it: a list at a version that the server has not reached is refused with Retry-After, and
-// the remedy is another list, not the same one a second later.
+// the recovery is another list, not the same one a second later.
 func WithSingleAttempt(ctx context.Context) context.Context {
 	return context.WithValue(ctx, singleAttemptKey{}, true)
 }

@@ -71,7 +71,7 @@ type Lease struct {
 
 // LeaseSpec is what a holder writes. All fields are optional to the server; nil and empty ones are not sent.
 type LeaseSpec struct {
-	// HolderIdentity is who holds the Lease; empty: nobody.
+	// HolderIdentity names the holder of the Lease; empty: there is none.
 	HolderIdentity string `json:"holderIdentity,omitempty"`
 	// LeaseDurationSeconds is how long others leave a holder alone after RenewTime moved. They measure it with their own
 	// clocks, from when they saw it move.

@@ -43,7 +43,7 @@ func NewCertificate(cfg CertificateConfig) (*Certificate, error) {
 	if len(cfg.CertData) == 0 {
 		c.described = described("client certificate in " + cfg.CertFile)
 	}
-	if err := c.reloadLocked(); err != nil { // nobody else has it yet
+	if err := c.reloadLocked(); err != nil { // not shared yet
 		return nil, err
 	}
 	return c, nil

@@ -38,7 +38,7 @@
 // # Goroutines
 //
 // None of its own, except for [Exec]: a run of the plugin has one, shared by all requests that wait for it, and it ends
-// with the run. A run for which nobody waits any more is killed.
+// with the run. A run for which no request waits any more is killed.
 //
 // # Failure
 //

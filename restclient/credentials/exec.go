@@ -70,8 +70,8 @@ const (
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
 // What the plugin prints is used until its expirationTimestamp by the clock of this machine, at least for ten seconds, or until
-// the server answers 401: that is what counts if the clock is behind. One run at a time; all
-// who need the result wait for it, each no longer than the context of its request lives. To share the result among
+// the server answers 401: that is what counts if the clock is behind. There is one run at a time; all
+// requests that need the result wait for it, each no longer than the context of its request lives. To share the result among
 // clients give all of them the same Exec.
 type Exec struct {
 	described

@@ -130,7 +130,7 @@ func (cfg *ExecConfig) runError(ctx context.Context, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return cfg.fail("was stopped because nobody waits for it any more", ctx.Err())
+		return cfg.fail("was stopped because no request waits for it any more", ctx.Err())
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		missing := cfg.fail("was not found: install it or correct its path", err)
 		missing.InstallHint = cfg.InstallHint

@@ -43,7 +43,7 @@ func plainCause(err error) error {
 	return err
 }
 
-// TokenFile is a bearer token in a file that somebody else renews: the kubelet for service accounts. Create it with
+// TokenFile is a bearer token in a file that another program renews: the kubelet for service accounts. Create it with
 // [NewTokenFile].
 //
 // While the file cannot be read the last token read stays in use, until the server refuses it.

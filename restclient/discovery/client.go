@@ -15,7 +15,7 @@ import (
 type Config struct {
 	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
 	// A kube-apiserver answers before it knows all custom resources and aggregated groups, and lists what it knows as if
-	// that were all. Whoever concludes from the absence of a type that there are no objects of it has to set this.
+	// that were all. A caller that concludes from the absence of a type that there are no objects of it must set this.
 	//
 	// For half a minute, a server that forbids the question counts as not ready: until it has read the roles it forbids what
 	// it is going to allow. That /api is not found is an error: a server with namespaces has a core group, whatever some
