@@ -6,9 +6,10 @@ import (
 	"orrery/informer"
 )
 
-// A handler that has its events merged must already cope with such a history: it looks like a watch that was down.
-// Intermediate states are skipped, a deletion and re-creation is an update, and an object that came and went was never
-// there; if another one was there before, only its own deletion is delivered, with its final state unknown.
+// The events that wait for a handler can be merged into one for each object, with the same effect. A handler must cope
+// with such a history anyway, because it looks like a watch that was down. Intermediate states are skipped, a deletion and
+// re-creation is an update, and an object that came and went was never there. If another one was there before, only its own
+// deletion is delivered, with its final state unknown.
 
 // nothingHappened marks an entry whose object came and went.
 const nothingHappened informer.EventKind = 0
