@@ -50,7 +50,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	req.Query.Set("watch", "true")
 
 	watchCtx, cancel := context.WithCancelCause(ctx)
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.endless = true
 	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
 	x.consume = func(answer *http.Response) error {
@@ -76,7 +76,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		return nil, err
 	}
 	w.info, w.opened = x.req.info(1), time.Now()
-	w.method, w.url, w.secrets = req.method(), redactURL(x.sent.URL), x.censor(nil)
+	w.url, w.secrets = redactURL(x.sent.URL), x.censor(nil)
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
 		t.WatchOpened(w.info)
@@ -93,7 +93,7 @@ func (r *Resource[T]) ProvesLife() bool {
 // one sends a request that is answered with an object.
 func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) error {
 		data, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
 		if err == nil {
@@ -107,7 +107,7 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 
 // many sends a request that is answered with a list; nil without an error is a Status that reports success.
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
 		list, err = r.decoder.List(answer.Header.Get("Content-Type"), answer.Body, r.client.cfg.MaxFrameBytes)
 		return err
