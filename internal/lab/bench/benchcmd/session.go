@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/progress"
 	"orrery/internal/program"
 )
 
@@ -113,7 +112,7 @@ func (s *session) nameValue(run job, result *bench.Result) {
 func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	if !s.options.quiet {
-		defer progress.Start(s.stderr, meter).Stop()
+		defer bench.ShowProgress(s.stderr, meter).Stop()
 	}
 	return run.do(ctx, meter)
 }
