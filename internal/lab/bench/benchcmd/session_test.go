@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -124,21 +123,6 @@ func TestBenchTableAndProgress(t *testing.T) {
 	assert.Empty(t, stderr)
 }
 
-// Whoever asks for a run that takes minutes is told so.
-func TestBenchQueueSaysWhatTakesLong(t *testing.T) {
-	for want, args := range map[string][]string{
-		"50s of work may be left": {"--keys", "1000", "--workers", "2", "--handler-cost", "100ms"},
-		"":                        {"--keys", "1000", "--workers", "2", "--handler-cost", "1ms"},
-	} {
-		workload := &queueWorkload{}
-		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		workload.addTo(flags)
-		require.NoError(t, flags.Parse(args))
-		assert.Contains(t, workload.note(), want)
-		assert.Equal(t, want == "", workload.note() == "")
-	}
-}
-
 // Designs side by side have a column each, and a picture with all of them.
 func TestBenchDesignsSideBySide(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
@@ -176,8 +160,8 @@ func svgText(t *testing.T, file string) string {
 func TestBenchSyncFormats(t *testing.T) {
 	document := benchJSON(t, append([]string{"sync", "--format", "all"}, small["sync"]...)...)
 	require.Len(t, document.Results, 2)
-	assert.Equal(t, "json", document.Results[0].Parameters["format"])
-	assert.Equal(t, "protobuf", document.Results[1].Parameters["format"])
+	assert.Equal(t, "json", document.Results[0].Subject)
+	assert.Equal(t, "protobuf", document.Results[1].Subject)
 	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
 }
 
@@ -200,7 +184,7 @@ func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 
 func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	options := &outputFlags{rounds: 1, output: program.Choice{Chosen: []string{outputTable}}}
+	options := &outputFlags{rounds: 1, output: outputTable}
 	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 

@@ -20,7 +20,7 @@ const idlePause = 500 * time.Microsecond
 // takes the operating system longer than all the rest, and it is the same for both sides.
 func idleScenario(subject Subject) bench.Scenario {
 	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500)}.withDefaults()
+		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
 		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) { w.observe = idle.observe })
 		if err != nil {

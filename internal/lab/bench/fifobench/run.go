@@ -25,16 +25,13 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Rate == 0 {
-		r.cfg.Rate = max(fast.perSecond()/2, 1)
-	}
+	r.cfg.Rate = cfg.RateOr(fast.events, fast.usage.Elapsed)
 	latency, events, err := r.paced(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &bench.Result{
-		Bench: "fifo", Subject: s.gear.Name, Parameters: r.cfg.parameters(),
-		Figures: fast.figures(),
+		Figures: append(fast.figures(), bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: r.cfg.Rate, Better: bench.Higher}),
 		Latency: latency,
 		Proof: []string{
 			fmt.Sprintf("%d events added as fast as possible, each handed out once under its key", fast.events),
@@ -59,12 +56,10 @@ type saturation struct {
 	peak          uint64
 }
 
-func (s saturation) perSecond() float64 { return float64(s.events) / s.usage.Elapsed.Seconds() }
-
 func (s saturation) figures() []bench.Figure {
 	perEvent := s.usage.PerOp(max(s.events, 1))
 	return []bench.Figure{
-		{Name: "events", Unit: bench.PerSecond, Value: s.perSecond(), Better: bench.Higher},
+		{Name: "events", Unit: bench.PerSecond, Value: float64(s.events) / s.usage.Elapsed.Seconds(), Better: bench.Higher},
 		{Name: "time per event", Unit: bench.Nanoseconds, Value: perEvent["ns/op"], Better: bench.Lower},
 		{Name: "allocations per event", Unit: bench.Count, Value: perEvent["allocs/op"], Better: bench.Lower},
 		{Name: "bytes per event", Unit: bench.Bytes, Value: perEvent["B/op"], Better: bench.Lower},

@@ -60,12 +60,8 @@ func (s subject[T]) Name() string { return s.gear.Name }
 func Subjects() []Subject { return []Subject{Fast(), Textbook(), InOrder()} }
 
 // Run measures a subject with the given flags.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	return subject.run(ctx, cfg, meter)
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	return subject.run(ctx, *cfg, meter)
 }
 
 // Scenarios are the pieces of work on which subjects are compared.

@@ -115,18 +115,6 @@ const (
 // Distributions are all of them.
 func Distributions() []Distribution { return []Distribution{Uniform, Zipf, Hot} }
 
-// ParseDistribution returns the distribution of that name.
-func ParseDistribution(text string) (Distribution, error) {
-	names := make([]string, 0, 3)
-	for _, d := range Distributions() {
-		if strings.EqualFold(text, string(d)) {
-			return d, nil
-		}
-		names = append(names, string(d))
-	}
-	return "", fmt.Errorf("there is no distribution %q: choose one of %s", text, strings.Join(names, ", "))
-}
-
 // Picker draws keys. It belongs to one goroutine.
 type Picker struct {
 	keys  *Keys

@@ -61,12 +61,10 @@ func (s subject[T]) Name() string { return s.gear.Subject }
 func Subjects() []Subject { return []Subject{Fast(), Textbook()} }
 
 // Run measures a subject with the given flags.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	return subject.run(ctx, cfg, meter)
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	chosen := *cfg
+	chosen.Namespaces = min(cfg.Namespaces, cfg.Objects)
+	return subject.run(ctx, chosen, meter)
 }
 
 // Scenarios are the pieces of work on which subjects are compared.

@@ -3,7 +3,9 @@ package syncbench
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Pod is the head of a pod as plain data, neither side's type: what the generator makes up, and what a subject says is in
@@ -26,9 +28,13 @@ type Owner struct {
 
 // Manager is an entry of the managed fields.
 type Manager struct {
-	Name, Operation, APIVersion, Subresource, FieldsType string
-	Time                                                 int64  // seconds since 1970
-	Fields                                               string // JSON
+	Name        string          `json:"manager"`
+	Operation   string          `json:"operation"`
+	APIVersion  string          `json:"apiVersion"`
+	Time        time.Time       `json:"time"`
+	FieldsType  string          `json:"fieldsType"`
+	Fields      json.RawMessage `json:"fieldsV1"`
+	Subresource string          `json:"subresource,omitempty"`
 }
 
 // Digest is a number for the content of any number of pods in any order. The zero value is that of none.
