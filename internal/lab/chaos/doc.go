@@ -36,8 +36,7 @@
 //
 // The plan is the same whenever the seed is. The run is not, to the last detail: which of two goroutines that are ready runs
 // first, the order of maps, and the jitter of back-offs and watches are the runtime's. One processor (GOMAXPROCS=1) and one
-// run at a time keep that little, and the runner plays a seed that has failed several times over to say how often it
-// does.
+// run at a time keep that little.
 //
 // # Goroutines
 //
@@ -46,9 +45,9 @@
 //
 // # Failure
 //
-// A [Report] with a [Failure] says when it was noticed and what was not as it has to be. The runner, internal/lab/chaos/cmd/chaos
-// ("make chaos-virtual"), prints it with the steps of the plan up to then and the command that plays the seed again. A run that
-// panics or never ends takes the process with it; the runner notices that as well.
+// A [Report] with a [Failure] says when it was noticed and what was not as it has to be. TestSeeds, which "make chaos-virtual" runs for
+// many seeds, prints it with the steps of the plan up to then and the command that plays the seed again. A run that panics or
+// never ends takes the test with it.
 //
 // # Testing
 //

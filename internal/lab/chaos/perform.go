@@ -20,16 +20,12 @@ func (w *world) perform(s Step) {
 	case Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace:
 		w.write(s)
 	case Fault:
-		kind, _, _ := strings.Cut(s.Text, ":")
-		w.tally.fault(kind)
 		if _, err := w.current().Faults().Add(s.Text); err != nil {
 			w.fail("%v", err) // the plan has made a mistake
 		}
 	case Restart:
-		w.tally.fault(string(s.What))
 		w.under.Go(func() { w.restart(s) })
 	case Reborn:
-		w.tally.fault(string(s.What))
 		w.under.Go(func() { w.reborn(s) })
 	case Join, Leave:
 		w.changeHandlers(s)
@@ -75,9 +71,6 @@ func (w *world) reborn(s Step) {
 
 // breakLink does what a step says to a link.
 func (w *world) breakLink(l *faultnet.Link, s Step) {
-	if s.What != LinkHealed {
-		w.tally.fault(string(s.What))
-	}
 	switch s.What {
 	case Cut:
 		l.Cut()

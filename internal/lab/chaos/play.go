@@ -17,7 +17,7 @@ func play(p Plan, s sabotage) *Report {
 		return &Report{Seed: p.Seed, Failure: failureOf("at the start", -1, []string{err.Error()})}
 	}
 	report := &Report{Seed: p.Seed}
-	report.Failure = w.run(report)
+	report.Failure = w.run()
 	for _, process := range w.running() {
 		process.stop()
 	}
@@ -34,7 +34,7 @@ func play(p Plan, s sabotage) *Report {
 }
 
 // run lets the storms pass, with a quiet point after each, and returns what was wrong, or nil.
-func (w *world) run(report *Report) *Failure {
+func (w *world) run() *Failure {
 	for _, plan := range w.plan.Processes {
 		one, err := newProcess(w, plan)
 		if err != nil {
@@ -50,24 +50,13 @@ func (w *world) run(report *Report) *Failure {
 	}
 	for i, storm := range w.plan.Storms {
 		w.storm(storm)
-		var last []string
-		calm, wrong := w.becomeQuiet(patience, func() []string {
-			differences := w.differences()
-			if len(differences) > 0 {
-				last = differences
-			}
-			return differences
-		})
-		if calm > report.SlowestCalm && len(last) > 0 {
-			report.SlowestCalm, report.LastDifference = calm, last[0]
-		}
-		if len(wrong) > 0 {
+		if wrong := w.becomeQuiet(patience, w.differences); len(wrong) > 0 {
 			return &Failure{When: fmt.Sprintf("at the quiet point after storm %d", i), Storm: i, Differences: wrong}
 		}
 	}
 	w.releaseAll()
 	end := func() []string { return append(w.differences(), w.unfinished()...) }
-	if _, wrong := w.becomeQuiet(finalPatience, end); len(wrong) > 0 {
+	if wrong := w.becomeQuiet(finalPatience, end); len(wrong) > 0 {
 		return &Failure{When: "at the end", Storm: AfterAll, Differences: wrong}
 	}
 	return nil
@@ -93,9 +82,9 @@ func (w *world) storm(s Storm) {
 	time.Sleep(time.Until(begun.Add(s.Length)))
 }
 
-// becomeQuiet ends all faults and waits until nothing is wrong any more. It returns how long that took, or what is still wrong
-// when patience is over. What can never be right again is not waited for.
-func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) (time.Duration, []string) {
+// becomeQuiet ends all faults and waits until nothing is wrong any more. It returns what is still
+// wrong when patience is over. What can never be right again is not waited for.
+func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) []string {
 	w.under.Wait()
 	w.quiet.Store(true)
 	for _, p := range w.running() {
@@ -108,16 +97,15 @@ func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) (time
 	for {
 		time.Sleep(lookEvery)
 		synctest.Wait()
-		took := time.Since(begun)
 		if violations := w.violations(); len(violations) > 0 {
-			return took, violations
+			return violations
 		}
 		differences := wrong()
 		if len(differences) == 0 {
-			return took, w.contents()
+			return w.contents()
 		}
-		if took >= patience {
-			return took, differences
+		if time.Since(begun) >= patience {
+			return differences
 		}
 	}
 }

@@ -44,7 +44,6 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
 		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB},
-		Trace: w.tally.client(),
 	}
 	var err error
 	if one.client, err = restclient.New(config); err != nil {

@@ -4,31 +4,19 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 )
 
 // Report is what came of a run, as plain data.
 type Report struct {
 	Seed uint64
-	// Virtual is how long the run took in the time of its bubble, SlowestCalm how long it took at the slowest quiet point until
-	// everything was as the server has it.
-	Virtual, SlowestCalm time.Duration
 
-	// LastDifference is what it waited for there.
-	LastDifference string
-
-	Writes    int            // that the server stored, of whomever
-	Events    int            // that handlers were told
-	Passes    int            // of the namespace controller
-	Finalized int            // namespaces
-	Lists     int            // of informers, streaming ones included
-	Watches   int            // that were opened
-	Retries   int            // of requests, by the client
-	Restarts  int            // of the server
-	Faults    map[string]int // by kind
+	Writes    int // that the server stored, of whomever
+	Events    int // that handlers were told
+	Passes    int // of the namespace controller
+	Finalized int // namespaces
 
 	// Failure is what was wrong, nil if nothing.
-	Failure *Failure `json:",omitempty"`
+	Failure *Failure
 }
 
 // Failure is what was wrong in a run.
@@ -53,7 +41,6 @@ func failureOf(when string, storm int, differences []string) *Failure {
 
 // fill puts into the report what was counted.
 func (w *world) fill(r *Report) {
-	r.Virtual = time.Since(w.began)
 	r.Writes, r.Finalized = w.journal.counts()
 	for _, p := range w.everybody() {
 		for _, s := range p.subjects {
@@ -63,11 +50,6 @@ func (w *world) fill(r *Report) {
 			r.Passes += p.passes.count()
 		}
 	}
-	t := w.tally
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r.Lists, r.Watches, r.Retries, r.Restarts = t.lists, t.watches, t.retries, t.faults[string(Restart)]
-	r.Faults = t.faults
 }
 
 // Explain returns the failure as text: what was wrong, and the steps of the plan up to the point where it was noticed.

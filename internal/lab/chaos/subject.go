@@ -76,7 +76,6 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 		Reflector: reflector.Config[T]{
 			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
 			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
-			Trace: w.tally.reflector(),
 		},
 		// Decoders read from buffers that are used again: no object may keep a part of one.
 		MutationDetector: informer.MutationDetectorConfig[T]{

@@ -21,8 +21,6 @@ type world struct {
 	sabotage sabotage
 	journal  *journal
 	network  *network
-	tally    *tally
-	began    time.Time
 
 	quiet atomic.Bool    // nothing is broken at the moment
 	under sync.WaitGroup // what was begun by steps and takes time
@@ -39,7 +37,7 @@ type world struct {
 
 // newWorld starts a server with the resources of a run.
 func newWorld(p Plan, s sabotage) (*world, error) {
-	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}, tally: newTally(), began: time.Now()}
+	w := &world{plan: p, sabotage: s, journal: newJournal(), network: &network{}}
 	if err := w.startServer(nil); err != nil {
 		return nil, err
 	}

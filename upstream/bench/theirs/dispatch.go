@@ -129,7 +129,9 @@ func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
 
 func (d *dispatched[O, T]) Send(state int) { d.send(d.states[state]) }
 
-func (d *dispatched[O, T]) SendCopy(state int, id dispatchbench.Identity) { d.send(d.copyOf(state, id)) }
+func (d *dispatched[O, T]) SendCopy(state int, id dispatchbench.Identity) {
+	d.send(d.copyOf(state, id))
+}
 
 func (d *dispatched[O, T]) send(obj T) { d.events <- watch.Event{Type: watch.Modified, Object: obj} }
 
