@@ -33,5 +33,5 @@
 //
 // The arithmetic is tested with figures whose results are known; workloads are tested with subjects that lose things.
 //
-// Next: package histogram
+// Next: package load
 package bench

@@ -1,7 +1,5 @@
 package bench
 
-import "orrery/internal/lab/bench/histogram"
-
 // Result is one run of a benchmark with the parameters that somebody chose.
 type Result struct {
 	// Bench is the command: "queue".
@@ -13,7 +11,7 @@ type Result struct {
 	// Figures are the numbers, the most important first.
 	Figures []Figure `json:"figures"`
 	// Latency is from when an event was due until it was dealt with; nil if the benchmark has none.
-	Latency *histogram.Histogram `json:"latency,omitempty"`
+	Latency *Histogram `json:"latency,omitempty"`
 	// Proof says what was checked.
 	Proof []string `json:"proof"`
 }

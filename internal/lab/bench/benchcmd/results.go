@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/report"
 	"orrery/internal/program"
 )
@@ -52,7 +51,7 @@ func (r jobResults) median() *bench.Result {
 	for _, round := range r.rounds {
 		if round.Latency != nil {
 			if merged.Latency == nil {
-				merged.Latency = &histogram.Histogram{}
+				merged.Latency = &bench.Histogram{}
 			}
 			merged.Latency.Merge(round.Latency)
 		}

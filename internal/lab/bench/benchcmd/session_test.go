@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/program"
 	"orrery/internal/program/programtest"
@@ -259,7 +258,7 @@ func TestBenchRounds(t *testing.T) {
 		return job{design: design, do: func(context.Context, *bench.Meter) (*bench.Result, error) {
 			value := values[design][0]
 			values[design] = values[design][1:]
-			latency := &histogram.Histogram{}
+			latency := &bench.Histogram{}
 			latency.Record(time.Duration(value))
 			return &bench.Result{
 				Bench: "queue", Subject: design, Latency: latency,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -180,7 +179,7 @@ func (r *run) pace(ctx context.Context) error {
 func (r *run) result() *bench.Result {
 	each := func(v float64) float64 { return v / float64(max(r.measured, 1)) }
 	perSecond := each(float64(r.usage.Elapsed.Nanoseconds()))
-	latency := &histogram.Histogram{}
+	latency := &bench.Histogram{}
 	for i := range r.clocks {
 		latency.Merge(&r.clocks[i].latency)
 	}

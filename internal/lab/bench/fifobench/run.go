@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
-	"orrery/internal/lab/bench/pods"
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	r := runner[T]{
 		gear: s.gear, cfg: cfg, meter: meter,
 		keys: load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		pods: pods.Make(cfg.Keys, min(cfg.Keys, 100)),
+		pods: load.MakePods(cfg.Keys, min(cfg.Keys, 100)),
 	}
 	for i := range r.pods {
 		r.pods[i].Payload = cfg.ObjectSize
@@ -46,7 +44,7 @@ type runner[T any] struct {
 	cfg   Config
 	meter *bench.Meter
 	keys  *load.Keys
-	pods  []pods.Pod
+	pods  []load.Pod
 }
 
 // saturation is what the first part of a run has found out.
@@ -141,14 +139,14 @@ func (r *runner[T]) addFor(ctx context.Context, c *consumer[T], objects []T) (ad
 
 // paced adds at a fixed rate, never waiting for the queue, and measures from when an event was due until it was handed
 // out.
-func (r *runner[T]) paced(ctx context.Context) (*histogram.Histogram, int, error) {
+func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, int, error) {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	events := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
 	seen := make([]bool, events)
-	latency := &histogram.Histogram{}
+	latency := &bench.Histogram{}
 	r.meter.Begin(fmt.Sprintf("%.0f events a second", r.cfg.Rate), "events", r.cfg.Duration, int64(events))
 	start := time.Now()
 	pacer := load.NewPacer(start, r.cfg.Rate)

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 // Subject is a queue to be measured, with objects of its own type. Of makes one.
@@ -22,7 +22,7 @@ type Gear[T any] struct {
 	// Name is how a report calls it.
 	Name string
 	// NewObject makes an object, and Number finds in it what Pod.Number was.
-	NewObject func(pods.Pod) T
+	NewObject func(load.Pod) T
 	Number    func(T) int64
 	// NewQueue returns an empty queue in front of a store, of the kind that its users have there, that holds the
 	// known objects.

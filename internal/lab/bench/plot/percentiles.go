@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 )
 
 // Percentiles draws histograms of latencies the way that HdrHistogram made popular: each 9 more of the percentile has as
@@ -24,7 +23,7 @@ type Percentiles struct {
 // Distribution is one histogram.
 type Distribution struct {
 	Name    string
-	Latency *histogram.Histogram
+	Latency *bench.Histogram
 }
 
 // percentileTicks are the ticks of the horizontal axis, as parts of all.
@@ -85,7 +84,7 @@ func percentileMarks(_, high float64) []plot.Tick {
 
 // curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has
 // values for them. Ticks are among the points, to be marked.
-func curveOf(h *histogram.Histogram) []Point {
+func curveOf(h *bench.Histogram) []Point {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}

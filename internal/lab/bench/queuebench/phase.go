@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -45,7 +44,7 @@ type phase struct {
 type tally struct {
 	added, processed int
 	strange, twice   int // keys that nobody had added, and that two workers had at once
-	latency          histogram.Histogram
+	latency          bench.Histogram
 }
 
 func (p *phase) collect(t *tally) {

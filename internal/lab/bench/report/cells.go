@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 )
 
 // tableWidth is how wide a table should be at most, and where lists of words are broken.
@@ -199,18 +198,18 @@ func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64
 // latencies are what reports say of a histogram, with the names that JSON and CSV have for them.
 var latencies = []struct {
 	name string
-	of   func(h *histogram.Histogram) float64 // ns
+	of   func(h *bench.Histogram) float64 // ns
 }{
 	{"p50", quantile(0.5)},
 	{"p90", quantile(0.9)},
 	{"p99", quantile(0.99)},
 	{"p99.9", quantile(0.999)},
-	{"max", func(h *histogram.Histogram) float64 { return float64(h.Max()) }},
+	{"max", func(h *bench.Histogram) float64 { return float64(h.Max()) }},
 }
 
-func quantile(q float64) func(*histogram.Histogram) float64 {
-	return func(h *histogram.Histogram) float64 { return float64(h.Quantile(q)) }
+func quantile(q float64) func(*bench.Histogram) float64 {
+	return func(h *bench.Histogram) float64 { return float64(h.Quantile(q)) }
 }
 
 // has tells whether there is something to say. Percentiles of nothing would be zeros.
-func has(h *histogram.Histogram) bool { return h != nil && h.Count() > 0 }
+func has(h *bench.Histogram) bool { return h != nil && h.Count() > 0 }

@@ -4,7 +4,7 @@ import (
 	"orrery/indexer"
 	"orrery/indexer/fast"
 	"orrery/informer"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -23,7 +23,7 @@ func Textbook() Subject {
 func ours(name string, newStore func(indexer.Config[object]) indexer.Interface[object]) Subject {
 	return Of(Gear[object]{
 		Subject:   name,
-		NewObject: pods.Pod.Metadata,
+		NewObject: load.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
 		NewStore: func() Store[object] {

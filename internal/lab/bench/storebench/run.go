@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -83,8 +82,8 @@ func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error
 }
 
 // paced writes at a fixed rate while readers read, and measures from when a write was due until it was done.
-func (r *runner[T]) paced(ctx context.Context) (*histogram.Histogram, error) {
-	latency, reads := &histogram.Histogram{}, 0
+func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, error) {
+	latency, reads := &bench.Histogram{}, 0
 	err := r.whileReading(func(store Store[T]) error {
 		writes := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
 		r.meter.Begin(fmt.Sprintf("%.0f writes a second", r.cfg.Rate), "writes", r.cfg.Duration, int64(writes))

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 // Subject is a store to be measured, with objects of its own type. Of makes one.
@@ -21,7 +21,7 @@ type Gear[T any] struct {
 	// Subject is how a report calls it.
 	Subject string
 	// NewObject makes an object; Number and Name find in it what Pod.Number, Pod.Namespace and Pod.Name were.
-	NewObject func(pods.Pod) T
+	NewObject func(load.Pod) T
 	Number    func(T) int64
 	Name      func(T) (namespace, name string)
 	// NewStore returns an empty store that computes keys from namespace and name and has an index by namespace.

@@ -1,4 +1,4 @@
-package pods
+package load
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Pod is what a benchmark knows of an object.
+// Pod is what a benchmark knows of an object: where it lives, its number, how large it is. Each subject makes its own type
+// of object from it, with the same fields and the same content. Objects share no strings except those of their labels.
 type Pod struct {
 	Namespace, Name string
 	// Number tells objects of a run apart: one object, and one state of it.
@@ -17,18 +18,18 @@ type Pod struct {
 	Payload int
 }
 
-// Labels are those of every object. They are shared, since nothing that is measured here reads them.
-var Labels = map[string]string{"app": "web", "pod-template-hash": "7c5ddbdf54"}
+// PodLabels are those of every object. They are shared, since nothing that is measured here reads them.
+var PodLabels = map[string]string{"app": "web", "pod-template-hash": "7c5ddbdf54"}
 
 // PayloadAnnotation is where an object carries its payload.
 const PayloadAnnotation = "orrery.example/payload"
 
-// Make returns n pods, numbered from 0, in namespaces of equal size. Neighbours are in the same namespace.
-func Make(n, namespaces int) []Pod {
+// MakePods returns n pods, numbered from 0, in namespaces of equal size. Neighbours are in the same namespace.
+func MakePods(n, namespaces int) []Pod {
 	all := make([]Pod, n)
 	for i := range all {
 		all[i] = Pod{
-			Namespace: Namespace(i * namespaces / n),
+			Namespace: PodNamespace(i * namespaces / n),
 			Name:      fmt.Sprintf("web-7c5ddbdf54-%05d", i),
 			Number:    int64(i),
 		}
@@ -36,8 +37,8 @@ func Make(n, namespaces int) []Pod {
 	return all
 }
 
-// Namespace returns the name of the i-th namespace.
-func Namespace(i int) string { return fmt.Sprintf("namespace-%03d", i) }
+// PodNamespace returns the name of the i-th namespace.
+func PodNamespace(i int) string { return fmt.Sprintf("namespace-%03d", i) }
 
 // As returns the pod in another state: with another number.
 func (p Pod) As(number int64) Pod {
@@ -72,7 +73,7 @@ func (p Pod) Metadata() *api.PartialObjectMetadata {
 			UID:             p.UID(),
 			ResourceVersion: p.ResourceVersion(),
 			Generation:      p.Number,
-			Labels:          Labels,
+			Labels:          PodLabels,
 			Annotations:     p.Annotations(),
 		},
 	}

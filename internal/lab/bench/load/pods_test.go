@@ -1,4 +1,4 @@
-package pods_test
+package load_test
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"orrery/informer"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 func TestMake(t *testing.T) {
-	all := pods.Make(1000, 4)
+	all := load.MakePods(1000, 4)
 	keys := map[string]bool{}
 	perNamespace := map[string]int{}
 	for i, p := range all {
@@ -25,7 +25,7 @@ func TestMake(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
-	p := pods.Make(10, 1)[7].As(41)
+	p := load.MakePods(10, 1)[7].As(41)
 	p.Payload = 300
 	obj := p.Metadata()
 	key, err := informer.MetaNamespaceKeyFunc(obj)
@@ -33,6 +33,6 @@ func TestMetadata(t *testing.T) {
 	assert.Equal(t, p.Key(), key)
 	assert.Equal(t, int64(41), obj.Generation)
 	assert.Equal(t, "42", obj.ResourceVersion)
-	assert.Equal(t, strings.Repeat("x", 300), obj.Annotations[pods.PayloadAnnotation])
+	assert.Equal(t, strings.Repeat("x", 300), obj.Annotations[load.PayloadAnnotation])
 	assert.Equal(t, p.As(1).Metadata().UID, obj.UID, "a state of the same object")
 }
