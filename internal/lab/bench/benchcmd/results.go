@@ -65,13 +65,7 @@ func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high fl
 	for i, round := range r.rounds {
 		values[i] = of(round)
 	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	median = values[middle]
-	if len(values)%2 == 0 {
-		median = (values[middle-1] + values[middle]) / 2
-	}
-	return median, values[0], values[len(values)-1]
+	return bench.Median(values), slices.Min(values), slices.Max(values)
 }
 
 // medians are the results for a table.

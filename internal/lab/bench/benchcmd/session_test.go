@@ -273,7 +273,7 @@ func TestBenchRounds(t *testing.T) {
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
-	assert.Contains(t, svgText(t, session.options.plot), "a: 20 ns")
+	assert.Contains(t, svgText(t, session.options.plot), "200 ns")
 
 	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
 	require.Len(t, document.Results, 2)

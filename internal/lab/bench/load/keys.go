@@ -51,35 +51,13 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 
 func appendKey(b []byte, namespace, ordinal int) []byte {
 	application := ordinal % len(applications)
-	b = append(b, "namespace-"...)
-	b = appendPadded(b, namespace, 3)
-	b = append(b, '/')
-	b = append(b, applications[application]...)
-	b = append(b, '-')
+	b = fmt.Appendf(b, "namespace-%03d/%s-", namespace, applications[application])
 	hash := mix(uint64(namespace*len(applications)+application) + 1)
 	for range 10 {
 		b = append(b, hashAlphabet[hash%uint64(len(hashAlphabet))])
 		hash /= uint64(len(hashAlphabet))
 	}
-	b = append(b, '-')
-	return appendPadded(b, ordinal, 5)
-}
-
-func appendPadded(b []byte, v, width int) []byte {
-	digits := 1
-	for rest := v; rest >= 10; rest /= 10 {
-		digits++
-	}
-	width = max(width, digits)
-	start := len(b)
-	for range width {
-		b = append(b, '0')
-	}
-	for at := start + width - 1; v > 0; v /= 10 {
-		b[at] = byte('0' + v%10)
-		at--
-	}
-	return b
+	return fmt.Appendf(b, "-%05d", ordinal)
 }
 
 // All returns the keys by index. They must not be changed.

@@ -1,10 +1,8 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -36,7 +34,7 @@ var percentileTicks = []struct {
 
 // SVG draws the percentiles.
 func (p Percentiles) SVG() []byte {
-	s := sheet{title: p.Title, caption: p.Caption, description: p.describe(), height: plotHeight}
+	s := sheet{title: p.Title, caption: p.Caption, height: plotHeight}
 	var curves []Series
 	var values []float64
 	reach := 100.0
@@ -118,28 +116,4 @@ func isPercentileTick(p Point) bool {
 		}
 	}
 	return false
-}
-
-func percent(q float64) string {
-	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", 100*q), "0"), ".") + "%"
-}
-
-// describe says in words what the picture shows.
-func (p Percentiles) describe() string {
-	var text strings.Builder
-	text.WriteString("Latency by percentile. ")
-	if p.Caption != "" {
-		text.WriteString(p.Caption + " ")
-	}
-	for _, d := range p.Series {
-		if d.Latency == nil || d.Latency.Count() == 0 {
-			continue
-		}
-		fmt.Fprintf(&text, "%s: ", d.Name)
-		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			fmt.Fprintf(&text, "%s %s, ", percent(q), number(float64(d.Latency.Quantile(q)), bench.Nanoseconds))
-		}
-		fmt.Fprintf(&text, "maximum %s. ", number(float64(d.Latency.Max()), bench.Nanoseconds))
-	}
-	return strings.TrimSpace(text.String())
 }
