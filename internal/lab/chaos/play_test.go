@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// Play carries a plan out and judges. It must be called inside a testing/synctest bubble, and returns when nothing of the
-// run is left in it.
-func Play(p Plan) *Report { return play(p, sabotage{}) }
-
+// play carries a plan out, with something broken on purpose, and judges. It must be called inside a testing/synctest bubble,
+// and returns when nothing of the run is left in it.
 func play(p Plan, s sabotage) *Report {
 	w, err := newWorld(p, s)
 	if err != nil {
