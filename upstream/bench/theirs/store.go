@@ -78,17 +78,6 @@ func (s store) ByIndex(namespace string) (int, error) {
 	return len(found), err
 }
 
-// Iterate goes by way of a list: there is no other.
-func (s store) Iterate() int {
-	n := 0
-	for _, stored := range s.Indexer.List() {
-		if stored.(object) != nil {
-			n++
-		}
-	}
-	return n
-}
-
 func (s store) Each(see func(object)) {
 	for _, stored := range s.Indexer.List() {
 		see(stored.(object))

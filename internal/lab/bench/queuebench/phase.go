@@ -14,10 +14,11 @@ import (
 // run is what the phases of a run have in common.
 type run struct {
 	Config
-	keys  *load.Keys
-	cells []cell // by index of the key; all zero between two phases
-	cost  load.Cost
-	meter *bench.Meter
+	keys    *load.Keys
+	indexOf func(key string) int
+	cells   []cell // by index of the key; all zero between two phases
+	cost    load.Cost
+	meter   *bench.Meter
 }
 
 // cell is what the workload knows about one key. A producer notes an event in it before it adds the key, a worker takes it out
@@ -173,7 +174,7 @@ func (p *phase) worker(ctx context.Context) {
 		if shutdown {
 			return
 		}
-		if i := p.keys.Index(key); i >= 0 {
+		if i := p.indexOf(key); i >= 0 {
 			p.handle(ctx, &p.cells[i], &t)
 		} else {
 			t.strange++

@@ -202,7 +202,8 @@ func TestSlowHandlersGetTheirTime(t *testing.T) {
 	for _, cost := range []time.Duration{50 * time.Millisecond, 3 * time.Second, patience / 2} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := Config{HandlerCost: cost, Producers: 2, Workers: 1, Keys: 100, Load: load.Load{Distribution: load.Uniform}}
-			r := &run{Config: cfg, keys: load.NewKeys(cfg.Keys, cfg.Distribution, 1), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
+			keys := load.NewKeys(cfg.Keys, cfg.Distribution, 1)
+			r := &run{Config: cfg, keys: keys, indexOf: keys.Index(), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
 			p, err := r.phase(t.Context(), Orrery(), "slowly", time.Second, 100)
 			require.NoError(t, err, cost)
 			assert.Equal(t, 100, p.added)
@@ -229,7 +230,7 @@ func TestRunNoticesInventedKeysAndSharedOnes(t *testing.T) {
 	keys := load.NewKeys(3, load.Uniform, 1)
 	q := Orrery().New(Options{})
 	phaseOf := func(handedOut ...string) *phase {
-		p := &phase{run: &run{keys: keys, cells: make([]cell, 3)}}
+		p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3)}}
 		p.guard = watch(t.Context(), &scripted{q, handedOut}, nil)
 		t.Cleanup(p.Close)
 		return p
@@ -254,7 +255,7 @@ func TestNobodyWorksOffTheBacklogOfARunThatIsBrokenOff(t *testing.T) {
 	keys := load.NewKeys(3, load.Uniform, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &phase{run: &run{keys: keys, cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
+	p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
 	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
 	for _, key := range keys.All() {
 		p.q.Add(key)

@@ -14,12 +14,13 @@ import (
 // latency, from when a key was due to be added until a worker has dealt with it. Both phases end when all that was
 // added has been dealt with, and so does what is proven of both. A short phase without figures goes before them.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	keys := load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
 	r := &run{
 		Config: *cfg,
-		keys:   load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		cells:  make([]cell, cfg.Keys),
-		cost:   load.NewCost(cfg.HandlerCost),
-		meter:  meter,
+		keys:   keys, indexOf: keys.Index(),
+		cells: make([]cell, cfg.Keys),
+		cost:  load.NewCost(cfg.HandlerCost),
+		meter: meter,
 	}
 	if _, err := r.phase(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
 		return nil, err

@@ -20,12 +20,10 @@ const (
 	ByIndex ReaderKind = "by-index"
 	// Get looks up one object, chosen as the writer's are.
 	Get ReaderKind = "get"
-	// Iterate looks at all objects without asking for a slice, where the store has a way to do that.
-	Iterate ReaderKind = "iterate"
 )
 
 // ReaderKinds are all of them.
-func ReaderKinds() []ReaderKind { return []ReaderKind{List, ByIndex, Get, Iterate} }
+func ReaderKinds() []ReaderKind { return []ReaderKind{List, ByIndex, Get} }
 
 // Config is what "lab bench store" can be told.
 type Config struct {

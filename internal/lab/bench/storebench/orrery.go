@@ -45,16 +45,6 @@ func (s store) ByIndex(namespace string) (int, error) {
 	return len(found), err
 }
 
-func (s store) Iterate() int {
-	n := 0
-	for _, obj := range s.All() {
-		if obj != nil {
-			n++
-		}
-	}
-	return n
-}
-
 func (s store) Each(see func(object)) {
 	for _, obj := range s.Interface.List() {
 		see(obj)

@@ -42,8 +42,6 @@ type Store[T any] interface {
 	List() int
 	// ByIndex returns the number of objects in a list of those of one namespace, as a slice.
 	ByIndex(namespace string) (int, error)
-	// Iterate looks at all objects in the way that is best for that, and returns their number.
-	Iterate() int
 
 	// Each and EachIn show the objects of List and ByIndex, for the proof.
 	Each(see func(T))

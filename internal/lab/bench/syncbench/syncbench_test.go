@@ -33,7 +33,6 @@ func digestOf(pods []Pod) Digest {
 	for i := range pods {
 		d.Add(&pods[i])
 	}
-	d.buffer = nil
 	return d
 }
 
