@@ -146,7 +146,7 @@ func rangeEnd(flag pflag.Value, text string) (float64, error) {
 	if number, ok := flag.(*load.Number); ok {
 		return number.Parse(text)
 	}
-	if flag.Type() == "duration" {
+	if flag.Type() == "time" {
 		duration, err := time.ParseDuration(text)
 		return float64(duration), err
 	}
@@ -154,7 +154,7 @@ func rangeEnd(flag pflag.Value, text string) (float64, error) {
 }
 
 func rangeValue(flag pflag.Value, v float64) string {
-	if flag.Type() == "duration" {
+	if flag.Type() == "time" {
 		return time.Duration(v).String()
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)

@@ -141,7 +141,7 @@ func (d *Duration) Set(text string) error {
 	value, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
 	case value < d.least:
 		return fmt.Errorf("it must be at least %v", d.least)
 	case d.most > 0 && value > d.most:
@@ -159,7 +159,7 @@ func (d *Duration) String() string {
 }
 
 // Type is what help shows behind the name of the flag.
-func (*Duration) Type() string { return "duration" }
+func (*Duration) Type() string { return "time" }
 
 // mostCost is far less than the time after which a workload takes an event for lost.
 const mostCost = 10 * time.Second
