@@ -75,6 +75,7 @@ var floors = [][]string{
 	{"wait", "deltafifo", "indexer", "restclient/api"},
 	{"queue", "informer", "restclient"},
 	{"nsctl"},
+	{"examples"},
 	{"internal", "cmd"},
 }
 
