@@ -46,5 +46,5 @@
 // The tests run over the API server in memory in a synctest bubble, with drivers that fail, hang and are cut off. One of them kills
 // the controller between every two calls to server and driver.
 //
-// Next: package driver/memory
+// Next: package virtualmachine/driver
 package virtualmachine

@@ -32,6 +32,7 @@ func standIn(t *testing.T, name string) (dir string) {
 	require.NoError(t, os.Symlink(self, filepath.Join(dir, name)))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv(standInDir, dir)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector lets every program wait for a second at its end
 	return dir
 }
 

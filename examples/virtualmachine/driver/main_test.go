@@ -36,4 +36,3 @@ func hog() {
 	time.Sleep(time.Hour)
 	runtime.KeepAlive(all)
 }
-
