@@ -34,7 +34,7 @@ func (c *Controller) createServer(ctx context.Context, vm *VirtualMachine) (*Vir
 		if err := c.driver.DeleteServer(ctx, serverName(vm)); err != nil {
 			return nil, c.report(ctx, vm, VirtualMachineFailed, err)
 		}
-		vm.Status.ObservedGeneration = vm.Generation
+		vm.Status.ObservedGeneration, vm.Status.Server = vm.Generation, ServerStatus{}
 		if vm, err = c.updateStatus(ctx, vm, VirtualMachinePending, nil); err != nil {
 			return nil, err
 		}
@@ -89,6 +89,7 @@ func (c *Controller) updateUsage(ctx context.Context, vm *VirtualMachine) error 
 		return c.report(ctx, vm, VirtualMachineActive, err)
 	}
 	if status.State == driver.Ended {
+		vm.Status.Server = ServerStatus{}
 		return c.report(ctx, vm, VirtualMachineFailed, fmt.Errorf("%w: %s", errServerLost, status.Reason))
 	}
 	before := vm.Status
