@@ -129,8 +129,7 @@ func asksForMore(old, vm *VirtualMachine) bool {
 }
 
 func (c *Controller) enqueue(vm *VirtualMachine) {
-	key, err := informer.MetaNamespaceKeyFunc(vm)
-	if err == nil { // an object of an API server has a name
+	if key, err := informer.MetaNamespaceKeyFunc(vm); err == nil { // an object of a server has a name
 		c.queue.Add(key)
 	}
 }
@@ -153,13 +152,14 @@ func (c *Controller) processNextWorkItem(stop, alive context.Context) bool {
 	}
 	started := time.Now()
 	again, err := c.guardedSync(alive, key)
-	if err != nil {
+	switch {
+	case err != nil:
 		c.queue.AddRateLimited(key)
-	} else {
+	case again > 0:
 		c.queue.Forget(key)
-	}
-	if again > 0 {
 		c.queue.AddAfter(key, again)
+	default:
+		c.queue.Forget(key)
 	}
 	c.trace.PassDone(key, time.Since(started), c.queue.NumRequeues(key), err)
 	return true

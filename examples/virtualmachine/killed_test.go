@@ -158,7 +158,7 @@ func (l *life) play() {
 	l.create("test-vm")
 	l.expect(4_000_000_000)
 	if vm := l.get("test-vm"); vm != nil {
-		vm.Spec.Resource.Memory.Text = "8G"
+		vm.Spec.Resource.Memory = `"8G"`
 		_, err := l.user.Update(l.t.Context(), vm, api.UpdateOptions{})
 		require.NoError(l.t, err)
 		l.expect(8_000_000_000)

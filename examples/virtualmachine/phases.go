@@ -85,10 +85,10 @@ func (c *Controller) ensureServer(ctx context.Context, vm *VirtualMachine) error
 // updateUsage writes down what the machine uses, if that has changed.
 func (c *Controller) updateUsage(ctx context.Context, vm *VirtualMachine) error {
 	status, err := c.driver.GetServerStatus(ctx, serverName(vm))
-	if err != nil {
+	switch {
+	case err != nil:
 		return c.report(ctx, vm, VirtualMachineActive, err)
-	}
-	if status.State == driver.Ended {
+	case status.State == driver.Ended:
 		vm.Status.Server = ServerStatus{}
 		return c.report(ctx, vm, VirtualMachineFailed, fmt.Errorf("%w: %s", errServerLost, status.Reason))
 	}

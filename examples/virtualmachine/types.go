@@ -35,16 +35,11 @@ type VirtualMachinePhase string
 
 // The phases.
 const (
-	// VirtualMachineNone: the controller has not seen the object. There is no machine.
-	VirtualMachineNone VirtualMachinePhase = ""
-	// VirtualMachinePending: the machine is being created.
-	VirtualMachinePending VirtualMachinePhase = "Pending"
-	// VirtualMachineActive: the machine runs.
-	VirtualMachineActive VirtualMachinePhase = "Active"
-	// VirtualMachineFailed: the machine could not be created, or has ended. The controller tries again.
-	VirtualMachineFailed VirtualMachinePhase = "Failed"
-	// VirtualMachineTerminating: the object was deleted, and the machine is being deleted.
-	VirtualMachineTerminating VirtualMachinePhase = "Terminating"
+	VirtualMachineNone        VirtualMachinePhase = ""            // the controller has not seen the object; there is no machine
+	VirtualMachinePending     VirtualMachinePhase = "Pending"     // the machine is being created
+	VirtualMachineActive      VirtualMachinePhase = "Active"      // the machine runs
+	VirtualMachineFailed      VirtualMachinePhase = "Failed"      // it could not be created, or has ended; the controller tries again
+	VirtualMachineTerminating VirtualMachinePhase = "Terminating" // the object was deleted, and the machine is being deleted
 )
 
 // VirtualMachineStatus is what the controller has found and done.

@@ -174,7 +174,7 @@ func (w *world) create(name string, changes ...func(*virtualmachine.VirtualMachi
 	vm := &virtualmachine.VirtualMachine{}
 	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
 	vm.Spec.Resource = virtualmachine.ResourceList{
-		CPU: virtualmachine.Quantity{Text: "2", Number: true}, Memory: virtualmachine.Quantity{Text: "4G"},
+		CPU: "2", Memory: `"4G"`,
 	}
 	for _, change := range changes {
 		change(vm)
