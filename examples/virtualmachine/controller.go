@@ -27,13 +27,13 @@ type Controller struct {
 
 // Client writes objects. *restclient.Resource[*VirtualMachine] is one.
 type Client interface {
-	// Update writes everything but the status, UpdateStatus the status alone. Both fail with a conflict if the object on the server
-	// is newer than the one that was changed.
+	// Update writes everything but the status, UpdateStatus the status alone. Both fail with a
+	// conflict if the object on the server is newer than the one that was changed.
 	Update(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
 	UpdateStatus(ctx context.Context, vm *VirtualMachine, opts api.UpdateOptions) (*VirtualMachine, error)
 }
 
-// Config is what a controller needs. Machines, Client and Driver are required; the zero value of everything else works.
+// Config is what a controller needs. Machines, Client and Driver are required.
 type Config struct {
 	// Machines delivers the objects of all namespaces. Its owner runs it.
 	Machines *informer.SharedIndexInformer[*VirtualMachine]
@@ -46,8 +46,8 @@ type Config struct {
 	UsagePeriod time.Duration
 	// DriverTimeout is how long one call of the driver may take. Default 30 seconds.
 	DriverTimeout time.Duration
-	// RateLimiter decides when a machine whose pass failed is looked at again. Default: 100 ms, doubled with each failure up to a
-	// minute, for each machine on its own.
+	// RateLimiter decides when a machine whose pass failed is looked at again. Default: 100 ms,
+	// doubled with each failure up to a minute, for each machine on its own.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
 	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
@@ -58,7 +58,7 @@ type Config struct {
 	Trace *Trace
 }
 
-// NewController checks the configuration and makes a controller, which does nothing before RunWithin.
+// NewController makes a controller, which does nothing before RunWithin.
 func NewController(config Config) (*Controller, error) {
 	if config.Machines == nil || config.Client == nil || config.Driver == nil {
 		return nil, errors.New("a controller of virtual machines needs an informer, a client and a driver")
@@ -85,11 +85,12 @@ func NewController(config Config) (*Controller, error) {
 	}, nil
 }
 
-// RunWithin works until stop ends, then finishes the passes that are under way and returns. When alive ends, they are cut short:
-// another controller may have taken over. The informer must be running. RunWithin may be called once.
+// RunWithin works until stop ends, then finishes the passes that are under way and returns. When
+// alive ends, they are cut short: another controller may have taken over. The informer must be
+// running. RunWithin may be called once.
 //
-// The handler is added here, and not in NewController as in the article: a standby that waits to be the leader collects no keys. A
-// handler that is added late is told of everything that the store has.
+// The handler is added here, and not in the constructor as in the article: a standby that waits to
+// be the leader collects no keys. A handler that comes late is told of everything in the store.
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	stop, cancel := context.WithCancel(stop)
 	defer cancel()
@@ -102,7 +103,7 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 				c.enqueue(vm)
 			}
 		},
-		// No DeleteFunc: an object goes when its finalizer has gone, and then nothing is left to do.
+		// No DeleteFunc: when an object goes, its finalizer has gone before, and all is done.
 	})
 	if err != nil {
 		return // the informer has ended, and nothing can be done without it
@@ -122,8 +123,9 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	pool.Wait()
 }
 
-// asksForMore reports whether an update is more than a status that this controller has written: metadata.generation counts
-// changes of the spec, and the deletion of an object arrives as an update that sets metadata.deletionTimestamp.
+// asksForMore reports whether an update is more than a status that this controller has written:
+// metadata.generation counts changes of the spec, and the deletion of an object arrives as an
+// update that sets metadata.deletionTimestamp.
 func asksForMore(old, vm *VirtualMachine) bool {
 	return old.UID != vm.UID || old.Generation != vm.Generation || (old.DeletionTimestamp == nil) != (vm.DeletionTimestamp == nil)
 }
@@ -140,7 +142,8 @@ func (c *Controller) runWorker(stop, alive context.Context) {
 	}
 }
 
-// processNextWorkItem looks at one machine, and plans when to look at it again. It returns false when the queue is shut down.
+// processNextWorkItem looks at one machine, and plans when to look at it again. It returns false
+// when the queue is shut down.
 func (c *Controller) processNextWorkItem(stop, alive context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
@@ -152,20 +155,17 @@ func (c *Controller) processNextWorkItem(stop, alive context.Context) bool {
 	}
 	started := time.Now()
 	again, err := c.guardedSync(alive, key)
-	switch {
-	case err != nil:
+	if err != nil {
 		c.queue.AddRateLimited(key)
-	case again > 0:
-		c.queue.Forget(key)
+	} else if c.queue.Forget(key); again > 0 {
 		c.queue.AddAfter(key, again)
-	default:
-		c.queue.Forget(key)
 	}
 	c.trace.PassDone(key, time.Since(started), c.queue.NumRequeues(key), err)
 	return true
 }
 
-// guardedSync is syncHandler in which a panic is a failure: one machine cannot keep all others from being looked at.
+// guardedSync is syncHandler in which a panic is a failure: one machine cannot keep all others from
+// being looked at.
 func (c *Controller) guardedSync(ctx context.Context, key string) (again time.Duration, err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -16,8 +16,8 @@ import (
 	"orrery/wait"
 )
 
-// The life of a machine as in the article: it is created and gets its finalizer, its usage is shown, and its deletion arrives as an
-// update.
+// The life of a machine as in the article: it is created and gets its finalizer, its usage is
+// shown, and its deletion arrives as an update.
 func TestTheLifeOfAMachine(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -66,7 +66,8 @@ func TestADeletionWaitsForTheController(t *testing.T) {
 	})
 }
 
-// The status writes of the controller cause no pass: there is one for each change of the spec and one in each period.
+// The status writes of the controller cause no pass: there is one for each change of the spec and
+// one in each period.
 func TestNoPassIsCausedByOwnWrites(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -98,7 +99,8 @@ func TestAnotherSize(t *testing.T) {
 	})
 }
 
-// The article's first example: the object has the finalizer from the start, and nobody has created a machine for it.
+// The article's first example: the object has the finalizer from the start, and nobody has created
+// a machine for it.
 func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.create("test-vm-finalizer", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{"finalizer.cloudnative.tw"} })

@@ -20,8 +20,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// executioner stands between a controller and everything outside of it, and counts the calls. After the last one that it allows the
-// controller is dead: it does not learn what became of that call, and nothing that it still tries has an effect.
+// executioner stands between a controller and everything outside of it, and counts the calls. After
+// the last one that it allows the controller is dead: it does not learn what became of that call,
+// and nothing that it still tries has an effect.
 type executioner struct {
 	client virtualmachine.Client
 	driver.Interface
@@ -82,8 +83,8 @@ func (e *executioner) GetServerStatus(ctx context.Context, name string) (status 
 	return status, err
 }
 
-// articlesOrder makes of the controller the one of the article: the finalizer is written together with the phase Active, when the
-// machine has been created.
+// articlesOrder makes of the controller the one of the article: the finalizer is written together
+// with the phase Active, when the machine has been created.
 type articlesOrder struct {
 	virtualmachine.Client
 	held bool // the finalizer has not been written
@@ -108,7 +109,8 @@ func (a *articlesOrder) UpdateStatus(ctx context.Context, vm *virtualmachine.Vir
 	return a.Client.UpdateStatus(ctx, vm, opts)
 }
 
-// life is the script of the tests: a machine is created, changed and deleted. The first controller is killed after some calls.
+// life is the script of the tests: a machine is created, changed and deleted. The first controller
+// is killed after some calls.
 type life struct {
 	*world
 	allowed  int
@@ -130,7 +132,8 @@ func (l *life) begin(allowed int) {
 	})
 }
 
-// expect lets time pass, replaces the controller if it was killed, and looks whether all is as it should be.
+// expect lets time pass, replaces the controller if it was killed, and looks whether all is as it
+// should be.
 func (l *life) expect(memory int64) {
 	time.Sleep(period + time.Second)
 	if l.guard.killed() {
@@ -169,8 +172,9 @@ func (l *life) play() {
 	}
 }
 
-// lives plays the life with a controller that is killed after one call, after two, and so on. It returns the calls of a life without
-// a killing, and what was wrong, by the number of calls and what was done meanwhile.
+// lives plays the life with a controller that is killed after one call, after two, and so on. It
+// returns the calls of a life without a killing, and what was wrong, by the number of calls and
+// what was done meanwhile.
 func lives(t *testing.T, text string, articles bool) (calls []string, wrong map[string][]string) {
 	set, err := gears.Parse(text)
 	require.NoError(t, err)
@@ -194,7 +198,8 @@ func lives(t *testing.T, text string, articles bool) (calls []string, wrong map[
 	return calls, wrong
 }
 
-// Wherever the controller is killed, the next one finishes: no machine is left without an object, and no object hangs.
+// Wherever the controller is killed, the next one finishes: no machine is left without an object,
+// and no object hangs.
 func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 	for _, text := range []string{"textbook", "fast"} {
 		t.Run(text, func(t *testing.T) {
@@ -209,8 +214,8 @@ func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 	}
 }
 
-// The article's order leaves a zombie: the machine is created, the controller is killed, and the object is deleted before the
-// finalizer is written.
+// The article's order leaves a zombie: the machine is created, the controller is killed, and the
+// object is deleted before the finalizer is written.
 func TestTheArticlesOrderLeavesAZombie(t *testing.T) {
 	_, wrong := lives(t, "textbook", true)
 	assert.Equal(t, map[string][]string{

@@ -11,7 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The functions of this page make one step each. They get an object that belongs to them, and return it as the server has it then.
+// The functions of this page make one step each. They get an object that belongs to them, and
+// return it as the server has it then.
 
 // makePendingPhase says that a machine is going to be created.
 func (c *Controller) makePendingPhase(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
@@ -21,10 +22,11 @@ func (c *Controller) makePendingPhase(ctx context.Context, vm *VirtualMachine) (
 	return c.updateStatus(ctx, vm, VirtualMachinePending, nil)
 }
 
-// createServer makes sure that there is a machine. First comes the finalizer, then the machine: a controller that is killed in
-// between leaves a finalizer without a machine, which the next one removes in vain. The article has it the other way round, and a
-// controller that is killed in between leaves a machine that nothing holds on to: if the object is deleted before the controller is
-// back, nobody knows of that machine any more.
+// createServer makes sure that there is a machine. First comes the finalizer, then the machine: a
+// controller that is killed in between leaves a finalizer without a machine, which the next one
+// removes in vain. The article has it the other way round, and a controller that is killed in
+// between leaves a machine that nothing holds on to: if the object is deleted before the controller
+// is back, nobody knows of that machine any more.
 func (c *Controller) createServer(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
 	vm, err := c.claim(ctx, vm)
 	if err != nil {
@@ -45,9 +47,9 @@ func (c *Controller) createServer(ctx context.Context, vm *VirtualMachine) (*Vir
 	return c.updateStatus(ctx, vm, VirtualMachineActive, nil)
 }
 
-// claim writes to the server before anything is done outside of it: the finalizer, or nothing new if the object has it. The cache
-// may be behind, and what it shows may be deleted already. A write of an outdated object is refused; a machine that is created for
-// one is not.
+// claim writes to the server before anything is done outside of it: the finalizer, or nothing new
+// if the object has it. The cache may be behind, and what it shows may be deleted already. A write
+// of an outdated object is refused; a machine that is created for one is not.
 func (c *Controller) claim(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
 	write := c.client.UpdateStatus
 	if !slices.Contains(vm.Finalizers, finalizerName) {
@@ -106,7 +108,8 @@ func (c *Controller) makeTerminatingPhase(ctx context.Context, vm *VirtualMachin
 	return c.updateStatus(ctx, vm, VirtualMachineTerminating, nil)
 }
 
-// deleteServer deletes the machine. Only when that is done it removes the finalizer, and the server removes the object.
+// deleteServer deletes the machine. Only when that is done it removes the finalizer, and the server
+// removes the object.
 func (c *Controller) deleteServer(ctx context.Context, vm *VirtualMachine) error {
 	name := serverName(vm)
 	if err := c.driver.DeleteServer(ctx, name); err != nil {
@@ -152,8 +155,8 @@ func removeFinalizer(meta *api.ObjectMeta, name string) {
 	meta.Finalizers = slices.DeleteFunc(meta.Finalizers, func(finalizer string) bool { return finalizer == name })
 }
 
-// serverName returns the driver's name for a machine: that of the object, for people, and its UID, since an object that is created
-// again under the same name is another machine.
+// serverName returns the driver's name for a machine: that of the object, for people, and its UID,
+// since an object that is created again under the same name is another machine.
 func serverName(vm *VirtualMachine) string {
 	return strings.TrimRight(vm.Name[:min(len(vm.Name), 60)], "-.") + "-" + vm.UID
 }

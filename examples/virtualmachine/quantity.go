@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Quantity is an amount of a resource as it stands in the JSON of an object: 2, "500m" or "4Gi", with the quotes. It is kept like this
-// because a client that writes "2" back where a user wrote 2 changes the spec.
+// Quantity is an amount of a resource as it stands in the JSON of an object: 2, "500m" or "4Gi",
+// with the quotes. It is kept like this because a client that writes "2" back where a user wrote 2
+// changes the spec.
 type Quantity string
 
 // UnmarshalJSON keeps the JSON.
@@ -25,7 +26,8 @@ var units = map[string]float64{
 	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
 }
 
-// In returns the amount in units of a size, rounded: In(1) for bytes, In(0.001) for thousandths of a CPU.
+// In returns the amount in units of a size, rounded: In(1) for bytes, In(0.001) for thousandths of
+// a CPU.
 func (q Quantity) In(size float64) (int64, error) {
 	text := strings.Trim(string(q), `"`)
 	digits := strings.TrimRight(text, "numkKMGTPEi")

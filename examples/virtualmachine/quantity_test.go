@@ -42,4 +42,8 @@ func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
 	written, err := json.Marshal(spec)
 	require.NoError(t, err)
 	assert.Equal(t, text, string(written))
+
+	written, err = json.Marshal(virtualmachine.VirtualMachineSpec{})
+	require.NoError(t, err)
+	assert.Equal(t, `{"resource":{}}`, string(written), "what is missing stays missing")
 }

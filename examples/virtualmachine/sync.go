@@ -14,11 +14,13 @@ import (
 // finalizerName keeps the server from removing an object whose machine may exist.
 const finalizerName = "finalizer.cloudnative.tw"
 
-// syncHandler brings one machine a step nearer to what its object asks for, and the next step, until there is nothing to do but
-// to look at its usage now and then. It returns when to look again; 0 is not before something happens.
+// syncHandler brings one machine a step nearer to what its object asks for, and the next step,
+// until there is nothing to do but to look at its usage now and then. It returns when to look
+// again; 0 is not before something happens.
 //
-// In the article it makes one step and returns, and the update of its own status brings the object back. Here the answer to a
-// write is the next state: one change of an object is one pass, and its own writes need no event.
+// In the article it makes one step and returns, and the update of its own status brings the object
+// back. Here the answer to a write is the next state: one change of an object is one pass, and its
+// own writes need no event.
 func (c *Controller) syncHandler(ctx context.Context, key string) (again time.Duration, err error) {
 	namespace, name, err := informer.SplitMetaNamespaceKey(key)
 	if err != nil {

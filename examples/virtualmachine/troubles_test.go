@@ -68,7 +68,8 @@ func (w *world) resize(name, memory string) {
 	require.NoError(w.t, err)
 }
 
-// A spec that the driver refuses: the phase is Failed and says why, and so does an Event. A better spec is tried at once.
+// A spec that the driver refuses: the phase is Failed and says why, and so does an Event. A better
+// spec is tried at once.
 func TestASpecThatTheDriverRefuses(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.driver.Capacity = 1 << 30
@@ -108,7 +109,8 @@ func TestASpecThatIsNoSize(t *testing.T) {
 	})
 }
 
-// A driver that hangs over one machine holds one worker until the time-out; all other machines go on.
+// A driver that hangs over one machine holds one worker until the time-out; all other machines go
+// on.
 func TestADriverThatHangs(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p, f := w.startFlawed(func(ctx context.Context, _, name string) error {
@@ -134,7 +136,8 @@ func TestADriverThatHangs(t *testing.T) {
 	})
 }
 
-// An engine that does not answer: what runs stays Active and says what is wrong; what is deleted stays until it can be deleted.
+// An engine that does not answer: what runs stays Active and says what is wrong; what is deleted
+// stays until it can be deleted.
 func TestAnEngineThatIsDown(t *testing.T) {
 	inBubble(t, func(w *world) {
 		down := errors.New("cannot connect to the engine")
@@ -185,8 +188,8 @@ func TestAMachineThatIsLost(t *testing.T) {
 	})
 }
 
-// The CustomResourceDefinition is deleted under the controller: all machines go, then the definition. The controller works again when
-// it is back.
+// The CustomResourceDefinition is deleted under the controller: all machines go, then the
+// definition. The controller works again when it is back.
 func TestTheDefinitionIsDeleted(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
@@ -278,7 +281,8 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 	})
 }
 
-// stale is a collection as it was, until the watch ends: what a controller sees that was started on an API server which lags behind.
+// stale is a collection as it was, until the watch ends: what a controller sees that was started on
+// an API server which lags behind.
 type stale struct {
 	informer.ListerWatcher[*virtualmachine.VirtualMachine]
 	list *api.List[*virtualmachine.VirtualMachine]
@@ -300,7 +304,8 @@ func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*v
 	return s.ListerWatcher.Watch(ctx, opts)
 }
 
-// A cache that is behind creates no machine: the object that it shows was deleted long ago, together with its machine.
+// A cache that is behind creates no machine: the object that it shows was deleted long ago,
+// together with its machine.
 func TestACacheThatIsBehind(t *testing.T) {
 	inBubble(t, func(w *world) {
 		first, f := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })

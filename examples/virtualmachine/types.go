@@ -11,7 +11,8 @@ var Resource = api.GroupVersionResource{Group: "cloudnative.tw", Version: "v1alp
 // Kind is the kind of the objects, for references to them.
 const Kind = "VirtualMachine"
 
-// VirtualMachine is a machine outside the cluster, as a user wants it (Spec) and as the controller found it (Status).
+// VirtualMachine is a machine outside the cluster, as a user wants it (Spec) and as the controller
+// found it (Status).
 type VirtualMachine struct {
 	api.TypeMeta   `json:",inline"`
 	api.ObjectMeta `json:"metadata"`
@@ -26,8 +27,8 @@ type VirtualMachineSpec struct {
 
 // ResourceList is the size of a machine.
 type ResourceList struct {
-	CPU    Quantity `json:"cpu"`
-	Memory Quantity `json:"memory"`
+	CPU    Quantity `json:"cpu,omitempty"`
+	Memory Quantity `json:"memory,omitempty"`
 }
 
 // VirtualMachinePhase is where a machine is in its life.
@@ -47,7 +48,8 @@ type VirtualMachineStatus struct {
 	Phase VirtualMachinePhase `json:"phase,omitempty"`
 	// Reason says why the phase is Failed, or what keeps the controller from going on.
 	Reason string `json:"reason,omitempty"`
-	// ObservedGeneration is the metadata.generation for which the machine, if there is one, was created.
+	// ObservedGeneration is the metadata.generation for which the machine, if there is one, was
+	// created.
 	ObservedGeneration int64        `json:"observedGeneration,omitempty"`
 	Server             ServerStatus `json:"server,omitzero"`
 }

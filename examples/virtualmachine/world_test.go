@@ -28,7 +28,8 @@ const period = 5 * time.Second
 
 var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// world is an API server in memory behind pipes, in a synctest bubble, and servers that outlive the controller.
+// world is an API server in memory behind pipes, in a synctest bubble, and servers that outlive the
+// controller.
 type world struct {
 	t      *testing.T
 	server *apiserver.Server

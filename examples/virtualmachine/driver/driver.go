@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// Interface creates and deletes servers: with a container engine, a cloud, a hypervisor. Its user gives them their names.
+// Interface creates and deletes servers: with a container engine, a cloud, a hypervisor. Its user
+// gives them their names.
 //
-// Each method may be called any number of times with the same arguments, from several goroutines, and again after the program was
-// killed inside a call: it brings the server into the state that it is about, whatever was done before. It returns when ctx
-// ends; it may then have done its work or not.
+// Each method may be called any number of times with the same arguments, from several goroutines,
+// and again after the program was killed inside a call: it brings the server into the state that it
+// is about, whatever was done before. It returns when ctx ends; it may then have done its work or
+// not.
 type Interface interface {
 	// CreateServer creates a server, unless it runs. One of that name that has ended is replaced.
 	CreateServer(ctx context.Context, request CreateRequest) error
@@ -45,7 +47,8 @@ type Status struct {
 	State State
 	// Reason says why it has ended, if that is known.
 	Reason string
-	// CPUPercentage and MemoryPercentage are shares of what the CreateRequest asked for, 100 being all of it.
+	// CPUPercentage and MemoryPercentage are shares of what the CreateRequest asked for, 100 being
+	// all of it.
 	CPUPercentage    float64
 	MemoryPercentage float64
 }
@@ -72,7 +75,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrTimeout says that a driver has not answered in time. It is a context.DeadlineExceeded.
 var ErrTimeout = fmt.Errorf("the driver did not answer in time: %w", context.DeadlineExceeded)
 
-// WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are all of type *Error.
+// WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are
+// all of type *Error.
 func WithTimeout(inner Interface, limit time.Duration) Interface { return &limited{inner, limit} }
 
 type limited struct {

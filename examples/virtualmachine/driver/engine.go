@@ -10,17 +10,20 @@ import (
 	"time"
 )
 
-// Engine makes containers with an engine that has the command line of Docker: docker itself, or podman, which needs no daemon.
+// Engine makes containers with an engine that has the command line of Docker: docker itself, or
+// podman, which needs no daemon.
 //
-// A container is known by its label: one of another owner that has the same name is left alone. What the engine prints for people is
-// passed on in errors and never read. An engine that finishes the creation of a container after its command line was cut off, and
-// after the server was deleted, leaves that container behind; no driver without transactions can prevent this.
+// A container is known by its label: one of another owner that has the same name is left alone.
+// What the engine prints for people is passed on in errors and never read. An engine that finishes
+// the creation of a container after its command line was cut off, and after the server was deleted,
+// leaves that container behind; no driver without transactions can prevent this.
 type Engine struct{ program, image string }
 
 // labelKey is the label of a container; its value is the name of the server.
 const labelKey = "cloudnative.tw/virtualmachine"
 
-// NewEngine returns a driver that runs an image with an engine, "docker" or "podman". The engine must be installed.
+// NewEngine returns a driver that runs an image with an engine, "docker" or "podman". The engine
+// must be installed.
 func NewEngine(program, image string) (*Engine, error) {
 	return &Engine{program: program, image: image}, installed(program, program)
 }

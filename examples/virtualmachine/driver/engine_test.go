@@ -16,7 +16,8 @@ import (
 	"orrery/examples/virtualmachine/driver"
 )
 
-// The environment of the stand-in: its directory, the error that it answers with, and whether it hangs.
+// The environment of the stand-in: its directory, the error that it answers with, and whether it
+// hangs.
 const (
 	standInDir  = "STAND_IN_DIR"
 	standInFail = "STAND_IN_FAIL"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The tests rely on no engine. In its place stands this test program, under the engine's name, which answers as Docker's command line
-// is documented to and takes down what it was asked.
+// The tests rely on no engine. In its place stands this test program, under the engine's name,
+// which answers as Docker's command line is documented to and takes down what it was asked.
 
 func TestMain(m *testing.M) {
 	switch name := filepath.Base(os.Args[0]); {

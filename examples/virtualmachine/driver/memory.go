@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Memory is a driver without servers, for tests and demonstrations: it remembers what was asked for. What a server uses changes a
-// little each time that it is looked at. The zero value is ready.
+// Memory is a driver without servers, for tests and demonstrations: it remembers what was asked
+// for. What a server uses changes a little each time that it is looked at. The zero value is ready.
 type Memory struct {
 	// Capacity is the largest memory that a server may have, in bytes. 0 is no limit.
 	Capacity int64

@@ -11,8 +11,8 @@ import (
 
 // Options are what drivers need. Each has a default.
 type Options struct {
-	// StateDir is where the driver process remembers its processes. Default: orrery/servers in $XDG_STATE_HOME, or in
-	// .local/state at home.
+	// StateDir is where the driver process remembers its processes. Default: orrery/servers in
+	// $XDG_STATE_HOME, or in .local/state at home.
 	StateDir string
 	// Command is what the driver process runs as a server. Default: sleep infinity.
 	Command []string

@@ -26,7 +26,8 @@ const ticksPerSecond = 100
 // readStat reads what the kernel says of a process; ok is false if there is none.
 func readStat(pid int) (s stat, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The name of the program is in brackets and may have anything in it; the fields behind it are numbers.
+	// The name of the program is in brackets and may have anything in it; the fields behind it are
+	// numbers.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if err != nil || len(fields) < 22 {
 		return stat{}, false
@@ -60,8 +61,9 @@ func processes() map[int]bool {
 	return found
 }
 
-// members returns the processes of a server that have not ended: those in the session of its first process. When that one has ended,
-// its PID may be another's by now, and only those count that have the server's variable in their environment.
+// members returns the processes of a server that have not ended: those in the session of its first
+// process. When that one has ended, its PID may be another's by now, and only those count that have
+// the server's variable in their environment.
 func (d *Process) members(r *record) map[int]stat {
 	found := map[int]stat{}
 	if r.PID == 0 || r.Boot != bootID() {

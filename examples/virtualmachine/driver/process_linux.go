@@ -15,14 +15,17 @@ import (
 	"time"
 )
 
-// Process runs a child process for each server, in a session of its own, so that it outlives this program. It needs no rights.
+// Process runs a child process for each server, in a session of its own, so that it outlives this
+// program. It needs no rights.
 //
-// A file in a directory remembers each process by its PID and the moment of its start, since PIDs are used again. The file is written
-// before the process is started: a program that is killed in between leaves a file without a PID, and the next one looks for the
-// process by a variable in its environment.
+// A file in a directory remembers each process by its PID and the moment of its start, since PIDs
+// are used again. The file is written before the process is started: a program that is killed in
+// between leaves a file without a PID, and the next one looks for the process by a variable in its
+// environment.
 //
-// The memory limit is held whenever the status is asked for: a server whose processes use more is killed then. The share of the CPU
-// is measured and not limited. A process that leaves the session of its server is lost sight of.
+// The memory limit is held whenever the status is asked for: a server whose processes use more is
+// killed then. The share of the CPU is measured and not limited. A process that leaves the session
+// of its server is lost sight of.
 type Process struct {
 	dir     string
 	command []string
@@ -50,7 +53,8 @@ type record struct {
 // environmentKey is in the environment of each process; its value is the file of the server.
 const environmentKey = "ORRERY_SERVER"
 
-// NewProcess returns a driver that runs a command, and remembers its processes in a directory, which it makes.
+// NewProcess returns a driver that runs a command, and remembers its processes in a directory,
+// which it makes.
 func NewProcess(dir string, command []string) (Interface, error) {
 	if err := installed(command[0], "process"); err != nil {
 		return nil, err
@@ -175,8 +179,8 @@ func (d *Process) lock(name string) (unlock func()) {
 	return lock.Unlock
 }
 
-// find returns what is known of a server, nil if there is none. A process that an earlier program has started, and was killed before
-// it could write that down, is found again here.
+// find returns what is known of a server, nil if there is none. A process that an earlier program
+// has started, and was killed before it could write that down, is found again here.
 func (d *Process) find(name string) (*record, error) {
 	text, err := os.ReadFile(d.file(name))
 	if errors.Is(err, fs.ErrNotExist) {

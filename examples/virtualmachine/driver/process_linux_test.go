@@ -25,7 +25,8 @@ type state struct {
 	Ended   string
 }
 
-// processes is a driver of processes whose directory belongs to the test. At the end none of its processes is left.
+// processes is a driver of processes whose directory belongs to the test. At the end none of its
+// processes is left.
 type processes struct {
 	driver.Interface
 	t   *testing.T
@@ -35,7 +36,7 @@ type processes struct {
 func newProcesses(t *testing.T, command ...string) *processes {
 	p := &processes{t: t, dir: t.TempDir()}
 	if len(command) == 0 {
-		command = []string{"sleep", "infinity"}
+		command = []string{"sleep", "600"}
 	}
 	p.again(command...)
 	t.Cleanup(func() { assert.Empty(t, p.left(), "processes are left") })
@@ -62,7 +63,8 @@ func (p *processes) setState(name string, s state) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, name+".json"), text, 0o600))
 }
 
-// left returns the PIDs of all processes that were started by drivers of the directory and have not ended.
+// left returns the PIDs of all processes that were started by drivers of the directory and have not
+// ended.
 func (p *processes) left() (pids []int) {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	require.NoError(p.t, err)
@@ -101,13 +103,13 @@ func TestAnotherRunFindsTheProcessAgain(t *testing.T) {
 		"killed again, and found once more": func() { p.setState("a", state{Request: before.Request, Boot: before.Boot}) },
 	} {
 		forget()
-		p.again("sleep", "infinity")
+		p.again("sleep", "600")
 		require.NoError(t, p.CreateServer(t.Context(), request("a")), name)
 		assert.Equal(t, before, p.state("a"), name)
 		assert.Equal(t, []int{before.PID}, p.left(), name)
 	}
 	p.setState("a", state{Request: before.Request, Boot: before.Boot})
-	p.again("sleep", "infinity")
+	p.again("sleep", "600")
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
 }
 
@@ -126,7 +128,8 @@ func TestAFileWithoutAProcess(t *testing.T) {
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
 }
 
-// A PID that belongs to another process by now, and one from before the machine was started again, are not the server's.
+// A PID that belongs to another process by now, and one from before the machine was started again,
+// are not the server's.
 func TestThePIDOfAnother(t *testing.T) {
 	p := newProcesses(t)
 	require.NoError(t, p.CreateServer(t.Context(), request("a")))
@@ -147,7 +150,7 @@ func TestThePIDOfAnother(t *testing.T) {
 
 // All processes of a server end with it, those that outlive the first one included.
 func TestProcessesOfProcesses(t *testing.T) {
-	p := newProcesses(t, "sh", "-c", "sleep infinity & sleep infinity & wait")
+	p := newProcesses(t, "sh", "-c", "sleep 600 & sleep 600 & wait")
 	require.NoError(t, p.CreateServer(t.Context(), request("a")))
 	p.eventually(func() bool { return len(p.left()) == 3 })
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
@@ -231,7 +234,7 @@ func TestAStateThatCannotBeUsed(t *testing.T) {
 	require.NoError(t, os.Mkdir(file+".new", 0o700))
 	assert.Error(t, p.CreateServer(t.Context(), request("a")))
 	require.NoError(t, os.Remove(file+".new"))
-	p.again("/bin/sleep", "infinity")
+	p.again("/bin/sleep", "600")
 	require.NoError(t, p.CreateServer(t.Context(), request("a")))
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
 }

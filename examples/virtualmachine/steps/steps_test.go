@@ -1,4 +1,5 @@
-// Package steps_test runs the programs of docs/learn/write-your-own-controller.md against the API server in memory.
+// Package steps_test runs the programs of docs/learn/write-your-own-controller.md against the API
+// server in memory.
 package steps_test
 
 import (
@@ -203,7 +204,8 @@ func TestStep3HasAQueue(t *testing.T) {
 	p.interrupt()
 }
 
-// onLinux says which driver the steps get: where there is no /proc, they are run with the one that makes nothing.
+// onLinux says which driver the steps get: where there is no /proc, they are run with the one that
+// makes nothing.
 func (r *reader) onLinux() (arguments []string, linux bool) {
 	if runtime.GOOS != "linux" {
 		return []string{"-vm-driver=memory"}, false
@@ -252,7 +254,8 @@ func TestStep5HasAFinalizer(t *testing.T) {
 	p.interrupt()
 }
 
-// Both orders, with a controller that dies in between and an object that is deleted before the next one runs.
+// Both orders, with a controller that dies in between and an object that is deleted before the next
+// one runs.
 func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags   []string

@@ -25,7 +25,8 @@ func (d steady) GetServerStatus(ctx context.Context, name string) (driver.Status
 	return status, err
 }
 
-// runVirtualMachines runs the controller of examples/virtualmachine, which waits for its resource, until the test ends.
+// runVirtualMachines runs the controller of examples/virtualmachine, which waits for its resource,
+// until the test ends.
 func runVirtualMachines(t *testing.T, path string) {
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
 	require.NoError(t, err)

@@ -1,4 +1,5 @@
-// Step 2 of docs/learn/write-your-own-controller.md: an informer, which keeps a copy of the machines and says what changes.
+// Step 2 of docs/learn/write-your-own-controller.md: an informer, which keeps a copy of the
+// machines and says what changes.
 package main
 
 import (

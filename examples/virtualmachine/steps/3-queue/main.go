@@ -1,4 +1,5 @@
-// Step 3 of docs/learn/write-your-own-controller.md: a queue and workers. Events only say which machine to look at.
+// Step 3 of docs/learn/write-your-own-controller.md: a queue and workers. Events only say which
+// machine to look at.
 package main
 
 import (

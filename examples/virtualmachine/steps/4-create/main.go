@@ -1,4 +1,5 @@
-// Step 4 of docs/learn/write-your-own-controller.md: the controller creates machines. It does not delete them: they become zombies.
+// Step 4 of docs/learn/write-your-own-controller.md: the controller creates machines. It does not
+// delete them: they become zombies.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Step 5 of docs/learn/write-your-own-controller.md: a finalizer, so that the machine is deleted before the object goes. With
-// -finalizer-last it is written in the article's order, and -die ends the program between the two writes.
+// Step 5 of docs/learn/write-your-own-controller.md: a finalizer, so that the machine is deleted
+// before the object goes. With -finalizer-last it is written in the article's order, and -die ends
+// the program between the two writes.
 package main
 
 import (

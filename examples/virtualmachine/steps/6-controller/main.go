@@ -1,4 +1,5 @@
-// Step 6 of docs/learn/write-your-own-controller.md: the whole controller, which is package virtualmachine, and what runs it.
+// Step 6 of docs/learn/write-your-own-controller.md: the whole controller, which is package
+// virtualmachine, and what runs it.
 package main
 
 import (
