@@ -1,12 +1,19 @@
 package virtualmachine
 
 import (
+	_ "embed"
+
 	"orrery/examples/virtualmachine/driver"
 	"orrery/restclient/api"
 )
 
 // Resource is where the API server has the machines, once it knows crd.yaml.
 var Resource = api.GroupVersionResource{Group: "cloudnative.tw", Version: "v1alpha1", Resource: "virtualmachines"}
+
+// CustomResourceDefinition is crd.yaml.
+//
+//go:embed crd.yaml
+var CustomResourceDefinition []byte
 
 // Kind is the kind of the objects, for references to them.
 const Kind = "VirtualMachine"
