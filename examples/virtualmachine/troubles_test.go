@@ -159,8 +159,10 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		w.resize("a", "8G")
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("a"), "the machine of the old spec could not be deleted")
+		assert.Positive(w.t, p.failuresOf("default/a"))
 		f.healed.Store(true)
 		time.Sleep(2 * time.Minute)
+		assert.Zero(w.t, p.failuresOf("default/a"), "the next failure is a first one")
 		assert.Equal(w.t, "Active", w.phase("a"))
 		assert.Empty(w.t, w.get("a").Status.Reason)
 		assert.Nil(w.t, w.get("b"))
@@ -278,6 +280,28 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 		w.create("a")
 		time.Sleep(time.Second)
 		assert.EqualError(w.t, told(p, &p.errors)[0], "the server has not stored the phase Pending: its resource is not that of crd.yaml")
+	})
+}
+
+// Somebody else may remove the finalizer while the machine is deleted: then the object has gone, and all is done.
+func TestAnObjectThatGoesMeanwhile(t *testing.T) {
+	inBubble(t, func(w *world) {
+		p, _ := w.startFlawed(func(_ context.Context, call, _ string) error {
+			if call == "DeleteServer" {
+				vm := w.get("a")
+				vm.Finalizers = nil
+				_, err := w.user.Update(w.t.Context(), vm, api.UpdateOptions{})
+				require.NoError(w.t, err)
+			}
+			return nil
+		})
+		w.create("a")
+		time.Sleep(time.Second)
+		w.delete("a")
+		time.Sleep(time.Second)
+		assert.Nil(w.t, w.get("a"))
+		assert.Empty(w.t, w.driver.Names())
+		assert.Empty(w.t, told(p, &p.errors))
 	})
 }
 

@@ -89,6 +89,7 @@ type process struct {
 
 	mu     sync.Mutex // guards what the controller has told
 	passes map[string]int
+	failed map[string]int // in a row
 	phases []string
 	events []string
 	errors []error
@@ -97,7 +98,7 @@ type process struct {
 // start runs a controller. Each change is applied to its configuration first.
 func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	w.t.Helper()
-	p := &process{w: w, passes: map[string]int{}}
+	p := &process{w: w, passes: map[string]int{}, failed: map[string]int{}}
 	p.client = w.wire.Client(func(config *restclient.Config) { config.Codec = w.gears.Codec() })
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](p.client, virtualmachine.Resource, "")
 	config := virtualmachine.Config{
@@ -139,9 +140,10 @@ func (p *process) trace() *virtualmachine.Trace {
 		do()
 	}
 	return &virtualmachine.Trace{
-		PassDone: func(key string, _ time.Duration, _ int, err error) {
+		PassDone: func(key string, _ time.Duration, failures int, err error) {
 			note(func() {
 				p.passes[key]++
+				p.failed[key] = failures
 				if err != nil {
 					p.errors = append(p.errors, err)
 				}
@@ -167,6 +169,12 @@ func (p *process) passesOf(key string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.passes[key]
+}
+
+func (p *process) failuresOf(key string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed[key]
 }
 
 // create makes an object in the namespace default, of the size that testvm.yaml has.
