@@ -90,6 +90,27 @@ func (n NumberOrPercent) Of(total int, up bool) int {
 	}
 }
 
+// MaxSurge returns how many pods more than wanted there may be.
+func (d *Deployment) MaxSurge() int {
+	if d.Spec.Strategy.Type != RollingUpdate {
+		return 0
+	}
+	return d.Spec.Strategy.RollingUpdate.MaxSurge.Of(d.Spec.Replicas, true)
+}
+
+// MaxUnavailable returns how many pods fewer than wanted may serve. It is one at least if no pod may be created beforehand, or
+// nothing could be done at all.
+func (d *Deployment) MaxUnavailable() int {
+	if d.Spec.Strategy.Type != RollingUpdate || d.Spec.Replicas == 0 {
+		return 0
+	}
+	unavailable := d.Spec.Strategy.RollingUpdate.MaxUnavailable.Of(d.Spec.Replicas, false)
+	if unavailable == 0 && d.MaxSurge() == 0 {
+		unavailable = 1
+	}
+	return min(unavailable, d.Spec.Replicas)
+}
+
 // DeploymentStatus is what is there. All of it is written at a time, zeros as well.
 type DeploymentStatus struct {
 	Replicas            int         `json:"replicas"`
@@ -100,5 +121,5 @@ type DeploymentStatus struct {
 	ObservedGeneration  int64       `json:"observedGeneration"`
 	Conditions          []Condition `json:"conditions"`
 	// CollisionCount goes into the names of replica sets. It is counted up when a name turns out to be taken.
-	CollisionCount *int `json:"collisionCount,omitempty"`
+	CollisionCount int `json:"collisionCount,omitempty"`
 }

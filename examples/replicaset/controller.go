@@ -49,12 +49,9 @@ func NewController(config Config) (*Controller, error) {
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
-	sets, err := config.ReplicaSets.Informer.AddEventHandler(c.setHandler())
-	if err != nil {
-		return nil, err
-	}
-	pods, err := config.Pods.Informer.AddEventHandler(c.podHandler())
-	if err != nil {
+	sets, err1 := config.ReplicaSets.Informer.AddEventHandler(c.setHandler())
+	pods, err2 := config.Pods.Informer.AddEventHandler(c.podHandler())
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	config.Worker.Name = "replicaset"
@@ -158,5 +155,8 @@ func (c *Controller) syncReplicaSet(ctx context.Context, key string) (after time
 		manageErr = c.manageReplicas(ctx, set, pods)
 	}
 	status, after := calculateStatus(set, pods, manageErr, time.Now())
+	if !upToDate {
+		status.ObservedGeneration = set.Status.ObservedGeneration // nothing was done about this one yet
+	}
 	return after, errors.Join(manageErr, c.updateStatus(ctx, set, status))
 }

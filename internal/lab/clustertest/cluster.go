@@ -59,6 +59,9 @@ func (c *Cluster) client(token string) *restclient.Client {
 	return c.link.Client(func(config *restclient.Config) { config.Credentials = bearer(token) })
 }
 
+// Admin returns the administrator's client.
+func (c *Cluster) Admin() *restclient.Client { return c.admin }
+
 // Client returns a new client of [ControllerUser].
 func (c *Cluster) Client() *restclient.Client { return c.client(controllerToken) }
 
