@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"orrery/indexer"
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -20,14 +21,19 @@ type Client[T any] interface {
 
 // Collection is what a controller has of one type of objects: the store of an informer, to read, and a client, to write.
 type Collection[T Owned] struct {
-	// Informer is run by its owner. Controllers add handlers and read its store; an index by namespace makes that cheaper.
+	// Informer is run by its owner. Controllers add handlers and read its store.
 	Informer *informer.SharedIndexInformer[T]
 	// Client returns the client of a namespace.
 	Client func(namespace string) Client[T]
 }
 
-// NewCollection returns the collection of an informer and a resource on the server.
+// NewCollection returns the collection of an informer and a resource on the server. The store gets an index by namespace if it
+// has none.
 func NewCollection[T Owned](shared *informer.SharedIndexInformer[T], resource *restclient.Resource[T]) Collection[T] {
+	if _, ok := shared.GetIndexer().GetIndexers()[informer.NamespaceIndex]; !ok {
+		// Without the index, which fails only if the informer has stopped, a namespace is found all the same.
+		_ = shared.AddIndexers(indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]})
+	}
 	return Collection[T]{shared, func(namespace string) Client[T] { return resource.InNamespace(namespace) }}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/apps"
-	"orrery/indexer"
 	"orrery/informer"
 	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
@@ -76,12 +75,11 @@ func (b bearer) Apply(r *http.Request) error {
 func (bearer) Unauthorized(*http.Request)                   {}
 func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
 
-// Collection returns the informer of a resource over all namespaces, with an index by namespace, and its clients.
+// Collection returns the informer of a resource over all namespaces, and its clients.
 func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
 	typed := restclient.Typed[T](client, resource, "")
 	return apps.NewCollection(informer.NewSharedIndexInformer(typed, informer.Config[T]{
 		Name: resource.Resource, Gears: gears.Informer[T](set),
-		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
 	}), typed)
 }
 
