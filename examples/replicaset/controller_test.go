@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,25 +212,25 @@ func names(pods []apps.Pod) (all []string) {
 // A quota that is full, or a policy: every creation is refused until it is lifted.
 func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		tries := 0
+		var tries atomic.Int32
 		w.trace.Created = func(_ *apps.ReplicaSet, _ string, err error) {
 			if err != nil {
-				tries++
+				tries.Add(1)
 			}
 		}
 		w.start()
 		heal := w.Fault(`forbid:verb=create,resource=pods,user=` + clustertest.ControllerUser)
-		w.Must("POST", setsPath, set("web", 100, ""))
+		w.Must("POST", setsPath, set("web", 20, ""))
 		time.Sleep(time.Minute)
 		failure := apps.FindCondition(w.set("web").Status.Conditions, apps.ReplicaFailure)
 		require.NotNil(w.t, failure)
 		assert.Equal(w.t, "FailedCreate", failure.Reason)
 		assert.Equal(w.t, api.ConditionTrue, failure.Status)
 		assert.Contains(w.t, failure.Message, "forbidden")
-		assert.Less(w.t, tries, 20, "one refusal a pass, and passes with growing pauses")
+		assert.Less(w.t, tries.Load(), int32(20), "one refusal a pass, and passes with growing pauses")
 		heal()
 		time.Sleep(2 * time.Minute)
-		w.has("web", 100)
+		w.has("web", 20)
 		assert.Nil(w.t, apps.FindCondition(w.set("web").Status.Conditions, apps.ReplicaFailure))
 	})
 }
@@ -237,8 +238,8 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 // An event that never comes holds a set up for five minutes and not for ever.
 func TestAnExpectationEnds(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		waiting := 0
-		w.trace.Waiting = func(*apps.ReplicaSet) { waiting++ }
+		var waiting atomic.Int32
+		w.trace.Waiting = func(*apps.ReplicaSet) { waiting.Add(1) }
 		w.start()
 		synctest.Wait()
 		w.Fault("hold-events:for=20m,resource=pods,user=" + clustertest.ControllerUser)
@@ -247,7 +248,7 @@ func TestAnExpectationEnds(t *testing.T) {
 		w.Must("PATCH", setsPath+"/web", `{"metadata":{"labels":{"look":"again"}}}`)
 		time.Sleep(time.Minute)
 		assert.Len(w.t, w.pods(), 3)
-		assert.Positive(w.t, waiting)
+		assert.Positive(w.t, waiting.Load())
 		time.Sleep(5 * time.Minute)
 		w.Must("PATCH", setsPath+"/web", `{"metadata":{"labels":{"look":"once-more"}}}`)
 		time.Sleep(time.Minute)
@@ -267,14 +268,14 @@ func TestKilledAtEveryRequest(t *testing.T) {
 					kill, ended := w.start()
 					synctest.Wait()
 					w.Killer.KillAt(request, served, kill)
-					w.Must("POST", setsPath, set("web", 5, ""))
+					w.Must("POST", setsPath, set("web", 4, ""))
 					time.Sleep(10 * time.Second)
 					w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":2}}`)
 					time.Sleep(10 * time.Second)
 					requests := w.Killer.Requests()
 					kill()
 					<-ended
-					assert.LessOrEqual(t, len(w.pods()), 5, "killed at request %d", request)
+					assert.LessOrEqual(t, len(w.pods()), 4, "killed at request %d", request)
 
 					kill, ended = w.start()
 					w.Killer.KillAt(0, false, nil)
