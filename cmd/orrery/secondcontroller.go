@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/controllers/all"
 	"orrery/internal/observe/logs"
 	"orrery/internal/secondcontroller"
 	"orrery/restclient"
@@ -35,7 +36,7 @@ func (e *secondControllerError) Error() string {
 // refuseSecond returns an error if the cluster shows another namespace controller, or may have one, and logs what it knows
 // otherwise. It only reads.
 func refuseSecond(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
-	if options.second.allow {
+	if options.second.allow || !options.chose(all.NamespaceController) {
 		return nil
 	}
 	evidence, err := secondcontroller.Look(ctx, client)
@@ -59,7 +60,7 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 
 // refuseEvident is refuseSecond for a process that is going to look once more when it leads: it logs nothing.
 func refuseEvident(ctx context.Context, client *restclient.Client, options *runOptions) error {
-	if options.second.allow || options.dryRun {
+	if options.second.allow || options.dryRun || !options.chose(all.NamespaceController) {
 		return nil
 	}
 	evidence, err := secondcontroller.Look(ctx, client)

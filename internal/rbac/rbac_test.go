@@ -18,6 +18,7 @@ import (
 func whole() rbac.Config {
 	return rbac.Config{
 		Name: "orrery", Subject: rbac.ServiceAccount("kube-system", "orrery"),
+		Controllers:    rbac.NamespaceController(false),
 		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
@@ -43,7 +44,7 @@ func TestRoles(t *testing.T) {
 		"alone":              {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
 		"without Events":     {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
 		"a dry run":          {func(c *rbac.Config) { c.DryRun = true }, everywhere},
-		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, everywhere},
+		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, nil},
 		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere, []string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestRoles(t *testing.T) {
 
 func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
-	config.DryRun = true
+	config.DryRun, config.Controllers = true, rbac.NamespaceController(true)
 	for _, right := range rbac.Rights(config) {
 		for _, verb := range right.Rule.Verbs {
 			assert.Contains(t, []string{"get", "list", "watch"}, verb)

@@ -1,5 +1,7 @@
 package rbac
 
+import "slices"
+
 // Right is a rule of a role, and why it has to be.
 type Right struct {
 	// Namespace is where it holds; "" is everywhere.
@@ -20,20 +22,9 @@ type Rule struct {
 
 const eventsNamespace = "default"
 
-// Rights are those that a run needs.
+// Rights are those that a run needs: its controllers', and the process's own.
 func Rights(config Config) []Right {
-	rights := []Right{{
-		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
-		Reason: "Namespaces are watched, and read once more before anything is deleted. To list them is included below.",
-	}}
-	if config.DryRun {
-		rights = append(rights, Right{
-			Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
-			Reason: "What is in a namespace, of whatever type.",
-		})
-	} else {
-		rights = append(rights, writing()...)
-	}
+	rights := slices.Clone(config.Controllers)
 	if config.DryRun {
 		return rights // it takes part in no election, and writes nothing
 	}
@@ -50,18 +41,28 @@ func Rights(config Config) []Right {
 	return rights
 }
 
-// writing are the rights to take a namespace down.
-func writing() []Right {
-	return []Right{{
+// NamespaceController returns the rights to take namespaces down, or, in a dry run, to see what that would take.
+func NamespaceController(dryRun bool) []Right {
+	rights := []Right{{
+		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
+		Reason: "Namespaces are watched, and read once more before anything is deleted. To list them is included below.",
+	}}
+	if dryRun {
+		return append(rights, Right{
+			Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
+			Reason: "What is in a namespace, of whatever type.",
+		})
+	}
+	return append(rights, Right{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/status"}, Verbs: []string{"update"}},
 		Reason: "The conditions that say how a deletion goes.",
-	}, {
+	}, Right{
 		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
 		Reason: "The finalizer that is taken off an empty namespace.",
-	}, {
+	}, Right{
 		Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "delete", "deletecollection"}},
 		Reason: "Everything in a namespace, of whatever type, custom ones included. Types that cannot be deleted as a collection are deleted one by one.",
-	}}
+	})
 }
 
 // electing are the rights to a Lease.

@@ -12,13 +12,14 @@ type Metrics struct {
 	registry *exposition.Registry
 	before   onGather
 
-	queues     queues
-	requests   requests
-	elections  elections
-	informers  *informers
-	reflectors reflectors
-	namespaces namespaces
-	notices    notices
+	queues      queues
+	requests    requests
+	elections   elections
+	informers   *informers
+	reflectors  reflectors
+	namespaces  namespaces
+	controllers controllers
+	notices     notices
 }
 
 // New returns metrics that say what version is running.
@@ -30,6 +31,7 @@ func New(version string) *Metrics {
 	m.informers = newInformers(m.registry, &m.before)
 	m.reflectors = newReflectors(m.registry)
 	m.namespaces = newNamespaces(m.registry)
+	m.controllers = newControllers(m.registry)
 	m.notices = newNotices(m.registry)
 	registerProcess(m.registry, &m.before)
 	m.registry.Gauges(buildInfo.desc()).With(version, runtime.Version()).Set(1)
