@@ -72,7 +72,7 @@ bench-quick: build ## hold what is exact to its targets: allocations, bytes, req
 	$(MAKE) -C upstream bench-programs
 	bin/bench -quick -json build/bench-quick.json
 
-nightly: ## everything that takes too long for every change, hours; results in docs/measure/nightly.md (STEPS="fuzz bench" for some)
+nightly: ## everything that takes too long for every change, hours; a run writes docs/measure/nightly.md (STEPS="fuzz bench" for some)
 	@GO=$(GO) .ci/nightly
 
 lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)

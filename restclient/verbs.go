@@ -62,12 +62,11 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
 		x.consume = func(*http.Response) error {
-			stream, err := dialer.opened()
-			if err != nil {
-				return err
+			if dialer.stream == nil {
+				return errNoUpgrade
 			}
-			w.provesLife = stream.pings.works()
-			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: stream})
+			w.provesLife = true
+			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: dialer.stream})
 		}
 	}
 	r.client.pool.connections.use() // until the watcher is closed
@@ -76,7 +75,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		cancel(err)
 		return nil, err
 	}
-	w.conn, w.info, w.opened = x.conn, x.req.info(1), time.Now()
+	w.info, w.opened = x.req.info(1), time.Now()
 	w.method, w.url, w.secrets = req.method(), redactURL(x.sent.URL), x.censor(nil)
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
@@ -88,7 +87,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 // ProvesLife reports whether the connection of a watch is going to be tested while nothing comes, as far as is known: by the
 // protocol of the last answer that this client had. A watch that is open knows for sure; its Watcher has the same method.
 func (r *Resource[T]) ProvesLife() bool {
-	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.mute.Load()
+	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.withoutPings.Load()
 }
 
 // one sends a request that is answered with an object.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
@@ -28,13 +29,14 @@ type observer struct {
 }
 
 // startObserver starts to serve. The caller must call stop.
-func startObserver(options observerOptions, logger *logs.Logger) (*observer, error) {
+func startObserver(options observerOptions, chosen gears.Set, logger *logs.Logger) (*observer, error) {
 	if options.port == 0 {
 		return &observer{announce: func() {}}, nil
 	}
 	o := &observer{metrics: metrics.New(program.Version)}
 	server, err := debugserver.Start(debugserver.Config{
 		Address:   net.JoinHostPort(options.address, strconv.Itoa(options.port)),
+		Title:     fmt.Sprintf("orrery %s, --gears %s", program.Version, chosen),
 		Metrics:   o.metrics.WriteText,
 		Profiling: options.profiling,
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 )
 
@@ -56,7 +57,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 		}
 		var log lockedBuffer
 		logger := logs.Start(logs.Config{Writer: &log})
-		observer, err := startObserver(options, logger)
+		observer, err := startObserver(options, gears.Set{}, logger)
 		if flag != "" {
 			assert.Error(t, err, flag)
 			logger.Stop()
@@ -74,7 +75,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 func TestNothingIsServedOnDemand(t *testing.T) {
 	var log lockedBuffer
 	logger := logs.Start(logs.Config{Writer: &log})
-	observer, err := startObserver(observerOptions{}, logger)
+	observer, err := startObserver(observerOptions{}, gears.Set{}, logger)
 	require.NoError(t, err)
 	observer.announce()
 	observer.leading("x", true)
@@ -111,7 +112,7 @@ func TestHealthOfARun(t *testing.T) {
 	}, said)
 	assert.Contains(t, asked(port, "/metrics"), "\norrery_informer_synced{informer=\"namespaces\"} 1\n")
 	index := asked(port, "/")
-	for _, path := range []string{"/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery"} {
+	for _, path := range []string{"--gears fast\n", "/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery", "gear=fifo", "gear=controller"} {
 		assert.Contains(t, index, path)
 	}
 	assert.NotContains(t, index, "pprof")

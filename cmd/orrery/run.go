@@ -99,7 +99,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	})
 	defer release()
 
-	observer, err := startObserver(options.observer, logger)
+	observer, err := startObserver(options.observer, options.gears, logger)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
-	program.Complete(command, "gears", gears.Completions()...)
+	program.CompleteList(command, "gears", gears.Completions)
 	program.Complete(command, "leader-elect-resource-lock", leasesLock)
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2", "3")

@@ -47,7 +47,7 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 	case evidence.Verdict == secondcontroller.Absent:
 		logger.Info().Str("detail", evidence.How).Msg("no other namespace controller works")
 	case evidence.Verdict == secondcontroller.Unknown:
-		logger.Info().Str("detail", evidence.How).Msg("whether another namespace controller works cannot be seen, going on")
+		logger.Warn().Str("detail", evidence.How).Msg("whether another namespace controller works cannot be seen, going on")
 	case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
 		logger.Warn().Str("detail", evidence.How).Msg("another namespace controller may work, without --dry-run this would not start")
 	case options.dryRun: // a dry run is in nobody's way

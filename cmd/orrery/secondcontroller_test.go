@@ -106,6 +106,16 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	}
 }
 
+// What cannot be seen is worth a warning: two controllers may be at work.
+func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	r := startReplica(t, path, "--allow-second-controller=false")
+	r.await("controller started")
+	assert.Contains(t, r.stderr.String(), "WARN  whether another namespace controller works cannot be seen, going on")
+	r.stop()
+	require.NoError(t, <-r.ended)
+}
+
 // A suspicion is not called a fact, in a dry run either.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)

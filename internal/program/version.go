@@ -15,7 +15,7 @@ var Version = "unknown"
 
 func init() { Version = builtVersion(Version, readBuildInfo()) }
 
-// VersionInfo is what "orrery version" prints.
+// VersionInfo is what the command version prints.
 type VersionInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`   // of the sources; empty if the program was built without their history
@@ -73,8 +73,8 @@ func (v VersionInfo) String() string {
 	return fmt.Sprintf("%s (%s)", v.Version, strings.Join(details, ", "))
 }
 
-// NewVersionCommand returns the command that prints the version.
-func NewVersionCommand() *cobra.Command {
+// NewVersionCommand returns the command that prints the version of the program that is called name.
+func NewVersionCommand(name string) *cobra.Command {
 	var output Choice
 	command := &cobra.Command{
 		Use:   "version",
@@ -82,10 +82,10 @@ func NewVersionCommand() *cobra.Command {
 		Long: `Prints the version, the commit that it was built from if that is known, the
 version of Go and the platform. It talks to no cluster.`,
 		Example: `  # for people
-  orrery version
+  ` + name + ` version
 
   # for scripts
-  orrery version -o json`,
+  ` + name + ` version -o json`,
 		Args: NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			info := CurrentVersion()

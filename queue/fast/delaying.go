@@ -10,12 +10,8 @@ import (
 //
 // The delayed keys are in a heap in the queue itself, under the same lock, so
 // AddAfter never blocks and Add can give up a delay. One timer is set to the
-// earliest end; its function runs in a goroutine of its own only while delays
-// end. ShutDown stops the timer. A queue that is dropped without ShutDown costs
-// its memory until the timer fires.
-//
-// (client-go hands delayed keys through a channel to a goroutine that keeps
-// the heap and wakes every ten seconds whether it has to or not.)
+// earliest end, and ShutDown stops it. A queue that is dropped without ShutDown
+// costs its memory until the timer fires.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
 }

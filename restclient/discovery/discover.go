@@ -58,9 +58,6 @@ func (c *Client) groups(ctx context.Context) (*found, error) {
 	var coreErr error
 	var asking sync.WaitGroup
 	asking.Go(func() { core, coreErr = c.document(ctx, "/api") })
-	if c.cfg.Concurrency == 1 {
-		asking.Wait()
-	}
 	named, err := c.document(ctx, "/apis")
 	asking.Wait()
 	switch {
@@ -84,12 +81,8 @@ type groupsDocument struct {
 }
 
 func (c *Client) document(ctx context.Context, path string) (*found, error) {
-	accept := acceptAggregated
-	if c.cfg.Legacy {
-		accept = ""
-	}
 	var doc groupsDocument
-	asOf, err := c.get(ctx, path, accept, &doc)
+	asOf, err := c.get(ctx, path, acceptAggregated, &doc)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +136,7 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 		result.describes(asOf)
 	}
 	var running sync.WaitGroup
-	slots := make(chan struct{}, c.cfg.Concurrency)
+	slots := make(chan struct{}, concurrency)
 	for _, gv := range missing {
 		slots <- struct{}{}
 		running.Go(func() {

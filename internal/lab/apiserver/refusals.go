@@ -9,7 +9,6 @@ import (
 const (
 	methodMessage  = "the server does not allow this method on the requested resource"
 	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
-	patchTypes     = "415: Unsupported Media Type"
 	bodyTooLarge   = "limit is 3145728"
 	statusOfKind   = "Status"
 	coreAPIVersion = "v1"

@@ -61,9 +61,8 @@ const (
 
 // HandlerPlan is one handler of an informer.
 type HandlerPlan struct {
-	Coalescing   bool
-	CompactAfter int
-	Resync       time.Duration
+	Coalescing bool
+	Resync     time.Duration
 	// Work is how long it takes for each event. Every StuckEvery-th event takes StuckFor instead; 0: none does.
 	Work       time.Duration
 	StuckEvery int
@@ -174,11 +173,8 @@ func drawInformer(seed uint64, process, resource string) InformerPlan {
 
 func drawHandler(d dice) HandlerPlan {
 	h := HandlerPlan{
-		Coalescing: d.chance(0.2),
+		Coalescing: d.chance(0.4),
 		Resync:     oneOf(d, 0, 0, -1, 30*time.Second),
-	}
-	if d.chance(0.3) {
-		h.CompactAfter = oneOf(d, 1, 5, 50)
 	}
 	if d.chance(0.3) {
 		h.Work = oneOf(d, time.Millisecond, 20*time.Millisecond, 100*time.Millisecond)

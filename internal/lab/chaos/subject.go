@@ -118,7 +118,7 @@ func (s *watched[T]) add(p HandlerPlan, late bool) error {
 	}
 	var err error
 	h.registration, err = s.AddEventHandlerWithOptions(handler, informer.HandlerOptions{
-		Name: h.name, ResyncPeriod: p.Resync, Coalescing: p.Coalescing, CompactAfter: p.CompactAfter,
+		Name: h.name, ResyncPeriod: p.Resync, Coalescing: p.Coalescing,
 	})
 	if err == nil {
 		s.handlers = append(s.handlers, h)

@@ -8,7 +8,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// versionsDocument is api.APIVersions with the address that the original tells.
+// versionsDocument is the answer of /api, with the address that the original tells.
 type versionsDocument struct {
 	Kind          string          `json:"kind"`
 	Versions      []string        `json:"versions"`

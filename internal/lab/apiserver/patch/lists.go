@@ -56,7 +56,7 @@ func sortOf(lists ...[]any) (string, error) {
 	sort := ""
 	for _, list := range lists {
 		for _, element := range list {
-			this := found(element)
+			this := schema.JSONType(element)
 			if element == nil {
 				this = "nil"
 			}

@@ -46,7 +46,7 @@ func specialDefinitions() []*Definition {
 	}
 }
 
-// complete fills in what follows from the rest. Documents of built-in types are made canonical before anything else.
+// complete fills in what follows from the rest.
 func (d *Definition) complete() {
 	if d.Versions == nil {
 		d.Versions = []string{d.Version}
@@ -58,7 +58,15 @@ func (d *Definition) complete() {
 		d.Prefix = "/registry/" + d.Plural
 	}
 	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
-	d.Strategy.Default = canonicalized(d.storedKind(), d.Strategy.Default)
+	fillIn := d.Strategy.Default
+	d.Strategy.Default = func(o *api.Unstructured) {
+		if o.Object == nil {
+			o.Object = tree{}
+		}
+		if fillIn != nil {
+			fillIn(o)
+		}
+	}
 	if validate := d.Strategy.Validate; validate != nil && d.Strategy.ValidateUpdate == nil {
 		d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validate(o) }
 	}

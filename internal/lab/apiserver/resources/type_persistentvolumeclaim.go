@@ -110,10 +110,7 @@ func claimCapacity(o *api.Unstructured, _ time.Time) any {
 	if !claimBound(o) {
 		return ""
 	}
-	if capacity == nil {
-		return "0"
-	}
-	return canonicalQuantity(capacity)
+	return quantityText(capacity)
 }
 
 var shortModes = map[string]string{"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}

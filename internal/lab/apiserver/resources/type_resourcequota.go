@@ -7,6 +7,7 @@ import (
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/names"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -80,8 +81,18 @@ func quotaCell(limits bool) func(*api.Unstructured, time.Time) any {
 }
 
 func quantityText(value any) string {
-	if q, ok := parseQuantity(value); ok {
-		return q.String()
+	if a, ok := schema.ParseAmount(value); ok {
+		return a.String()
 	}
 	return "0"
+}
+
+// compareQuantities compares two amounts; false if one cannot be read.
+func compareQuantities(a, b any) (int, bool) {
+	left, ok := schema.ParseAmount(a)
+	right, also := schema.ParseAmount(b)
+	if !ok || !also {
+		return 0, false
+	}
+	return left.Cmp(right), true
 }

@@ -162,7 +162,7 @@ func (m *mistakes) containerResources(resources tree, path string) {
 	for _, name := range sortedKeys(requests) {
 		m.amount(requests[name], under(path+".requests", name))
 		if order, ok := compareQuantities(requests[name], limits[name]); ok && order > 0 {
-			m.invalid(path+".requests", canonicalQuantity(requests[name]), "must be less than or equal to "+name+" limit of "+limits[name].(string))
+			m.invalid(path+".requests", quantityText(requests[name]), "must be less than or equal to "+name+" limit of "+limits[name].(string))
 		}
 	}
 }

@@ -173,7 +173,9 @@ func (c *checker) plain(t, owner *Type, value any) {
 	case Quantity:
 		switch {
 		case isText:
-			c.failed = checkQuantity(strings.TrimSpace(text))
+			if _, err := parseAmount(strings.TrimSpace(text)); err != errQuantitySize {
+				c.failed = err
+			}
 		case !isNumber(value):
 			c.failed = errQuantityFormat
 		}
@@ -266,7 +268,16 @@ func (c *checker) fields() string {
 
 // found is what stands in the document. A number that another number could replace is shown.
 func found(t *Type, value any) string {
-	switch v := value.(type) {
+	name := JSONType(value)
+	if name == "number" && t.kind == Integer {
+		return fmt.Sprintf("number %v", value)
+	}
+	return name
+}
+
+// JSONType is the name of a value's type in the sentences of encoding/json. A null counts as a number.
+func JSONType(value any) string {
+	switch value.(type) {
 	case map[string]any:
 		return "object"
 	case []any:
@@ -275,10 +286,6 @@ func found(t *Type, value any) string {
 		return "string"
 	case bool:
 		return "bool"
-	default:
-		if t.kind == Integer {
-			return fmt.Sprintf("number %v", v)
-		}
-		return "number"
 	}
+	return "number"
 }

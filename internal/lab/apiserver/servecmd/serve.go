@@ -159,7 +159,9 @@ func runServer(ctx context.Context, options *serveOptions, stdout, stderr io.Wri
 	}
 	defer remove()
 	cleanUp.Store(&remove)
-	fmt.Fprint(program.NewLostReader(stdout, stop), greeting(server.URL(), path, options))
+	if _, err := fmt.Fprint(program.NewLostReader(stdout, stop), greeting(server.URL(), path, options)); err != nil {
+		return fmt.Errorf("the address of the server cannot be shown: %w", err)
+	}
 
 	<-ctx.Done()
 	logger.Info().Msg("stopping: ending watches and finishing what is in hand; press Ctrl-C again to stop at once")

@@ -50,7 +50,7 @@ func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 			}
 		})
 		if err == nil {
-			err = flags.Set(s.flag, value)
+			err = program.FlagError(flags.Set(s.flag, value))
 		}
 		if err == nil {
 			err = workload.check()
@@ -150,7 +150,10 @@ func rangeEnd(flag pflag.Value, text string) (float64, error) {
 	}
 	if flag.Type() == "duration" {
 		duration, err := time.ParseDuration(text)
-		return float64(duration), err
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
+		}
+		return float64(duration), nil
 	}
 	return 0, errors.New("only numbers and durations have ranges; write a list with commas")
 }

@@ -335,11 +335,25 @@ func TestScenesAreComplete(t *testing.T) {
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
 		assert.Regexp(t, `^Look .*[.]$`, scene.Look)
 		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
-		assert.GreaterOrEqual(t, len(scene.Lesson.Read), 3)
+		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
+			var chosen gears.Set
+			require.NoError(t, chosen.Set(set))
+			read := scene.LessonOf(chosen).Read
+			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
+			for _, reading := range read {
+				if reading.Gear != "" {
+					assert.Equal(t, chosen.Form(reading.Gear), reading.Form, reading.File)
+				}
+			}
+		}
 		for _, reading := range scene.Lesson.Read {
 			_, err := os.Stat(filepath.Join("../../../..", reading.File))
 			assert.NoError(t, err)
 			assert.NotEmpty(t, reading.Why)
+			if reading.Gear != "" {
+				_, err := gears.Parse(reading.Gear + "=" + reading.Form)
+				assert.NoError(t, err, reading.File)
+			}
 		}
 	}
 }

@@ -11,25 +11,25 @@ import (
 	"orrery/restclient/api"
 )
 
-// headReader reads the heads of objects, one after the other, in one pass each: fields that are wanted are taken out, all
+// metadataReader reads the metadata of objects, one after the other, in one pass each: fields that are wanted are taken out, all
 // others are stepped over without being understood (see boundary). encoding/json needs ten times as long, because it looks
 // at every byte several times and makes a string of each text. Unlike encoding/json it takes field names only as
 // Kubernetes spells them.
 //
 // It is for one goroutine.
-type headReader struct {
-	memory headMemory
-	text   headText
-	at     cursor
-	head   *head // the one that is being read
+type metadataReader struct {
+	parts   sharedParts
+	text    textBuffer
+	at      cursor
+	current *partial // the one that is being read
 }
 
-// decodeHead reads the head of a single object, all of data.
-func decodeHead(data []byte) (*head, error) {
+// decodeMetadata reads the metadata of a single object, all of data.
+func decodeMetadata(data []byte) (*partial, error) {
 	if isNull(data) {
 		return nil, errNullObject
 	}
-	head, n, err := (&headReader{}).readJSON(data)
+	object, n, err := (&metadataReader{}).readJSON(data)
 	if err == errShort {
 		err = midway(io.EOF)
 	}
@@ -39,7 +39,7 @@ func decodeHead(data []byte) (*head, error) {
 	if rest := bytes.TrimLeft(data[n:], " \n\r\t"); len(rest) > 0 {
 		return nil, &syntaxError{want: "the end", got: rest[0], offset: int64(len(data) - len(rest))}
 	}
-	return head, nil
+	return object, nil
 }
 
 var errNullObject = errors.New("null where an object should be")
@@ -47,7 +47,7 @@ var errNullObject = errors.New("null where an object should be")
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
 // next reads the object that comes next in the stream.
-func (r *headReader) next(s *stream) (object *head, err error) {
+func (r *metadataReader) next(s *stream) (object *partial, err error) {
 	_, err = s.one(func(c *cursor) (err error) {
 		object, c.pos, err = r.readJSON(c.data)
 		return err
@@ -56,7 +56,7 @@ func (r *headReader) next(s *stream) (object *head, err error) {
 }
 
 // readJSON reads the object that data begins with, and returns its length. If data ends too early the error is errShort.
-func (r *headReader) readJSON(data []byte) (head *head, n int, err error) {
+func (r *metadataReader) readJSON(data []byte) (object *partial, n int, err error) {
 	r.at = cursor{data: data}
 	if b, err := r.at.next(); err == nil && b == 'n' {
 		if null, err := r.at.null(); null || err != nil {
@@ -64,17 +64,17 @@ func (r *headReader) readJSON(data []byte) (head *head, n int, err error) {
 		}
 	}
 	r.text.reset()
-	head = &api.PartialObjectMetadata{}
-	r.head = head
+	object = &api.PartialObjectMetadata{}
+	r.current = object
 	if err := r.object(); err != nil {
 		return nil, 0, err
 	}
 	r.text.finish()
-	r.head = nil
-	return head, r.at.pos, nil
+	r.current = nil
+	return object, r.at.pos, nil
 }
 
-func (r *headReader) object() error {
+func (r *metadataReader) object() error {
 	if err := r.at.expect('{'); err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (r *headReader) object() error {
 		}
 		switch string(name) {
 		case "kind":
-			err = r.wordField(&r.head.Kind)
+			err = r.internedField(&r.current.Kind)
 		case "apiVersion":
-			err = r.wordField(&r.head.APIVersion)
+			err = r.internedField(&r.current.APIVersion)
 		case "metadata":
 			err = r.metadata()
 		default:
@@ -99,7 +99,7 @@ func (r *headReader) object() error {
 	}
 }
 
-func (r *headReader) metadata() error {
+func (r *metadataReader) metadata() error {
 	if null, err := r.at.null(); null || err != nil {
 		return err
 	}
@@ -117,15 +117,15 @@ func (r *headReader) metadata() error {
 	}
 }
 
-func (r *headReader) metadataField(name []byte) error {
-	meta := &r.head.ObjectMeta
+func (r *metadataReader) metadataField(name []byte) error {
+	meta := &r.current.ObjectMeta
 	switch string(name) {
 	case "name":
 		return r.ownField(&meta.Name)
 	case "generateName":
 		return r.ownField(&meta.GenerateName)
 	case "namespace":
-		return r.wordField(&meta.Namespace)
+		return r.internedField(&meta.Namespace)
 	case "selfLink":
 		return r.ownField(&meta.SelfLink)
 	case "uid":
@@ -133,9 +133,9 @@ func (r *headReader) metadataField(name []byte) error {
 	case "resourceVersion":
 		return r.ownField(&meta.ResourceVersion)
 	case "labels":
-		return r.mapField(&meta.Labels, &r.memory.labels)
+		return r.mapField(&meta.Labels, &r.parts.labels)
 	case "annotations":
-		return r.mapField(&meta.Annotations, &r.memory.annotations)
+		return r.mapField(&meta.Annotations, &r.parts.annotations)
 	case "generation":
 		return r.numberField(&meta.Generation)
 	case "creationTimestamp":
@@ -154,7 +154,7 @@ func (r *headReader) metadataField(name []byte) error {
 }
 
 // jsonField leaves a field that is rare or small to encoding/json.
-func (r *headReader) jsonField(into any) error {
+func (r *metadataReader) jsonField(into any) error {
 	raw, err := r.at.value()
 	if err != nil {
 		return err
@@ -163,27 +163,20 @@ func (r *headReader) jsonField(into any) error {
 }
 
 // textValue consumes a string, or null as "", and returns what it says. The bytes are valid until the next call.
-func (r *headReader) textValue() ([]byte, error) {
-	if b, err := r.at.next(); err != nil {
+func (r *metadataReader) textValue() ([]byte, error) {
+	switch b, err := r.at.next(); {
+	case err != nil:
 		return nil, err
-	} else if b != '"' {
-		raw, err := r.at.value()
-		if err != nil {
-			return nil, err
-		}
-		text, err := unquote(raw)
-		return []byte(text), err
+	case b == '"':
+		return r.at.text()
 	}
-	inner, plain, err := r.at.text()
-	if err != nil || plain {
-		return inner, err
-	}
-	text, err := unquoteInner(inner)
+	var text string
+	err := r.jsonField(&text)
 	return []byte(text), err
 }
 
 // ownField reads a text that no other object has, most likely.
-func (r *headReader) ownField(into *string) error {
+func (r *metadataReader) ownField(into *string) error {
 	text, err := r.textValue()
 	if err != nil {
 		return err
@@ -192,27 +185,27 @@ func (r *headReader) ownField(into *string) error {
 	return nil
 }
 
-func (r *headReader) own(into *string, text []byte) {
+func (r *metadataReader) own(into *string, text []byte) {
 	switch {
 	case len(text) == 0:
 		*into = ""
-	case into == &r.head.GenerateName:
+	case into == &r.current.GenerateName:
 		r.text.addPrefix(into, text)
 	default:
 		r.text.add(into, text)
 	}
 }
 
-// wordField reads a text that many objects have.
-func (r *headReader) wordField(into *string) error {
+// internedField reads a text that many objects have in common.
+func (r *metadataReader) internedField(into *string) error {
 	text, err := r.textValue()
 	if err == nil {
-		*into = r.shared(text)
+		*into = r.interned(text)
 	}
 	return err
 }
 
-func (r *headReader) shared(text []byte) string {
+func (r *metadataReader) interned(text []byte) string {
 	switch string(text) {
 	case "":
 		return ""
@@ -221,10 +214,10 @@ func (r *headReader) shared(text []byte) string {
 	case partialAPIVersion:
 		return partialAPIVersion
 	}
-	return r.memory.word(text).text
+	return r.parts.intern(text).text
 }
 
-func (r *headReader) numberField(into *int64) error {
+func (r *metadataReader) numberField(into *int64) error {
 	raw, err := r.at.value()
 	if err != nil {
 		return err
@@ -237,7 +230,7 @@ func (r *headReader) numberField(into *int64) error {
 }
 
 // timeField reads a moment where encoding/json would take three turns.
-func (r *headReader) timeField(into *api.Time) error {
+func (r *metadataReader) timeField(into *api.Time) error {
 	text, err := r.textValue()
 	if err != nil || len(text) == 0 {
 		return err
@@ -253,12 +246,12 @@ func (r *headReader) timeField(into *api.Time) error {
 // The fields that objects share, in JSON.
 
 // mapField reads labels or annotations. The same bytes make the same map.
-func (r *headReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
+func (r *metadataReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {
 	if null, err := r.at.null(); null || err != nil {
 		return err
 	}
 	start := r.at.pos
-	if known, n := memory.at(r.at.data[start:]); n > 0 {
+	if known, n := memory.find(r.at.data[start:]); n > 0 {
 		*into = known
 		r.at.pos += n
 		return nil
@@ -275,10 +268,7 @@ func (r *headReader) mapField(into *map[string]string, memory *recent[map[string
 		if !ok {
 			break
 		}
-		key, err := r.key(name)
-		if err != nil {
-			return err
-		}
+		key := r.parts.intern(name)
 		value, err := r.textValue()
 		if err != nil {
 			return err
@@ -289,21 +279,12 @@ func (r *headReader) mapField(into *map[string]string, memory *recent[map[string
 	return nil
 }
 
-// key is the name of a field, which is unquoted only if it has to be.
-func (r *headReader) key(name []byte) (*word, error) {
-	if plain, ascii := plainText(name); plain && ascii {
-		return r.memory.word(name), nil
-	}
-	text, err := unquoteInner(name)
-	return r.memory.word([]byte(text)), err
-}
-
-func (r *headReader) ownersField() error {
+func (r *metadataReader) ownersField() error {
 	if _, err := r.at.next(); err != nil {
 		return err
 	}
-	if known, n := r.memory.owners.at(r.at.data[r.at.pos:]); n > 0 {
-		r.head.OwnerReferences = known
+	if known, n := r.parts.owners.find(r.at.data[r.at.pos:]); n > 0 {
+		r.current.OwnerReferences = known
 		r.at.pos += n
 		return nil
 	}
@@ -311,9 +292,9 @@ func (r *headReader) ownersField() error {
 	if err != nil {
 		return err
 	}
-	err = json.Unmarshal(raw, &r.head.OwnerReferences)
+	err = json.Unmarshal(raw, &r.current.OwnerReferences)
 	if err == nil && raw[0] == '[' {
-		r.memory.owners.put(raw, r.head.OwnerReferences)
+		r.parts.owners.put(raw, r.current.OwnerReferences)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strconv"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +40,16 @@ func story(key string, steps ...string) []informer.Notification[*thing] {
 	return out
 }
 
+// merged returns what waits for a handler after the events.
+func merged[T any](events []informer.Notification[T]) (waiting []informer.Notification[T]) {
+	q := newCoalescingQueue[T]()
+	q.add(events)
+	for e := q.list.next; e != &q.list; e = e.next {
+		waiting = append(waiting, e.event)
+	}
+	return waiting
+}
+
 func tell(n informer.Notification[*thing]) string {
 	version := func(t *thing) string {
 		if t == nil {
@@ -51,7 +60,7 @@ func tell(n informer.Notification[*thing]) string {
 	return fmt.Sprintf("%v %s %s->%s", n.Kind, n.Key, version(n.Old), version(n.New))
 }
 
-func TestCompactKeepsTheEffect(t *testing.T) {
+func TestMergingKeepsTheEffect(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		known []string // what happened before, and was told
@@ -70,7 +79,7 @@ func TestCompactKeepsTheEffect(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all := story("a", append(c.known, c.steps...)...)
 			var got []string
-			for _, n := range compact([][]informer.Notification[*thing]{all[len(c.known):]}) {
+			for _, n := range merged(all[len(c.known):]) {
 				got = append(got, tell(n))
 			}
 			assert.Equal(t, c.want, got)
@@ -78,9 +87,9 @@ func TestCompactKeepsTheEffect(t *testing.T) {
 	}
 }
 
-// TestCompactTellsTheEndOfWhatWasTold: an object goes, another of its name comes and goes, while the handler is stuck. A
+// TestMergingTellsTheEndOfWhatWasTold: an object goes, another of its name comes and goes, while the handler is stuck. A
 // handler that keeps something by UID must hear of the first one's end; of the second one it was never told.
-func TestCompactTellsTheEndOfWhatWasTold(t *testing.T) {
+func TestMergingTellsTheEndOfWhatWasTold(t *testing.T) {
 	object := func(uid, version string) *api.PartialObjectMetadata {
 		return &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}
 	}
@@ -97,35 +106,28 @@ func TestCompactTellsTheEndOfWhatWasTold(t *testing.T) {
 		"seen":        {update, deletion(changed, object("first", "3")), creation, deletion(successor, object("second", "5"))},
 		"after a gap": {update, {Kind: informer.EventUpdate, Key: "a", Old: changed, New: successor}, deletion(successor, object("second", "5"))},
 	} {
-		got := compact([][]n{events})
+		got := merged(events)
 		require.Len(t, got, 1, name)
 		assert.Equal(t, informer.EventDelete, got[0].Kind, name)
 		assert.Same(t, told, got[0].New, name)
 		assert.True(t, got[0].FinalStateUnknown, name)
-
-		pipe := newCoalescingQueue[*api.PartialObjectMetadata]()
-		pipe.add(events)
-		var one n
-		require.True(t, pipe.next(&one), name)
-		assert.Same(t, told, one.New, name)
-		assert.True(t, one.FinalStateUnknown, name)
 	}
-	same := compact([][]n{{update, deletion(changed, object("first", "3"))}})
+	same := merged([]n{update, deletion(changed, object("first", "3"))})
 	assert.Equal(t, "3", same[0].New.ResourceVersion, "its own final state is known")
 	assert.False(t, same[0].FinalStateUnknown)
 }
 
-func TestCompactTellsResyncsFromChanges(t *testing.T) {
-	resyncs := compact([][]informer.Notification[*thing]{story("a", "+1", "=", "=")[1:]})
+func TestMergingTellsResyncsFromChanges(t *testing.T) {
+	resyncs := merged(story("a", "+1", "=", "=")[1:])
 	assert.True(t, resyncs[0].Sync)
-	change := compact([][]informer.Notification[*thing]{story("a", "+1", "=", "2", "=")[1:]})
+	change := merged(story("a", "+1", "=", "2", "=")[1:])
 	assert.False(t, change[0].Sync)
 }
 
-func TestCompactKeepsTheMarkBehindTheInitialList(t *testing.T) {
+func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	a, b := story("a", "+1", "2"), story("b", "+1")
 	a[0].Initial = true
-	got := compact([][]informer.Notification[*thing]{{a[0], {Kind: informer.EventSynced}, a[1]}, b})
+	got := merged(append([]informer.Notification[*thing]{a[0], {Kind: informer.EventSynced}, a[1]}, b...))
 	require.Len(t, got, 3)
 	assert.Equal(t, "add a nothing->2", tell(got[0]))
 	assert.True(t, got[0].Initial)
@@ -133,15 +135,15 @@ func TestCompactKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	assert.Equal(t, "add b nothing->1", tell(got[2]))
 }
 
-// TestCompactLeadsToTheSameState: whatever is merged, a handler ends where it would have ended, and each event
+// TestMergingLeadsToTheSameState: whatever is merged, a handler ends where it would have ended, and each event
 // begins where the handler is.
-func TestCompactLeadsToTheSameState(t *testing.T) {
+func TestMergingLeadsToTheSameState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world, told := map[string]*thing{}, map[string]*thing{}
 		var waiting []informer.Notification[*thing]
 		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
-			switch what := rapid.SampledFrom([]string{"set", "set", "delete", "compact", "tell"}).Draw(t, "what"); what {
+			switch what := rapid.SampledFrom([]string{"set", "set", "delete", "merge", "tell"}).Draw(t, "what"); what {
 			case "set":
 				n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{name: key, version: strconv.Itoa(i)}}
 				if n.Old == nil {
@@ -154,8 +156,8 @@ func TestCompactLeadsToTheSameState(t *testing.T) {
 					delete(world, key)
 					waiting = append(waiting, informer.Notification[*thing]{Kind: informer.EventDelete, Key: key, Old: old, New: old})
 				}
-			case "compact":
-				waiting = compact([][]informer.Notification[*thing]{waiting})
+			case "merge":
+				waiting = merged(waiting)
 				keys := map[string]bool{}
 				for _, n := range waiting {
 					require.False(t, keys[n.Key], "one event for an object")
@@ -166,7 +168,7 @@ func TestCompactLeadsToTheSameState(t *testing.T) {
 				waiting = nil
 			}
 		}
-		tellAll(t, told, compact([][]informer.Notification[*thing]{waiting}))
+		tellAll(t, told, merged(waiting))
 		require.True(t, maps.Equal(world, told))
 	})
 }
@@ -181,68 +183,4 @@ func tellAll(t *rapid.T, told map[string]*thing, events []informer.Notification[
 			told[n.Key] = n.New
 		}
 	}
-}
-
-// TestDeliveryQueueCompactsWhatWaits: the handler is stuck while two objects change a million times between them.
-func TestDeliveryQueueCompactsWhatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newBatchQueue[*thing](100)
-		release := make(chan struct{})
-		var told []string
-		var running = make(chan struct{})
-		go func() {
-			defer close(running)
-			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				<-release
-				told = append(told, tell(*n))
-			}))
-		}()
-		merged := 0
-		state := map[string]*thing{}
-		change := func(key string, version int) {
-			n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: state[key], New: &thing{version: strconv.Itoa(version)}}
-			if n.Old == nil {
-				n.Kind = informer.EventAdd
-			}
-			state[key] = n.New
-			merged += p.add([]informer.Notification[*thing]{n})
-		}
-		change("first", 0)
-		synctest.Wait()
-		const changes = 10_000
-		for i := range changes {
-			change("a", i)
-			change("b", i)
-			assert.LessOrEqual(t, p.events, 101)
-		}
-		assert.Greater(t, merged, 2*changes-200)
-		close(release)
-		p.finish()
-		<-running
-		assert.Equal(t, "add first nothing->0", told[0])
-		assert.Contains(t, told[len(told)-1], fmt.Sprintf("->%d", changes-1))
-		assert.Len(t, told, 1+2*changes-merged)
-	})
-}
-
-// TestTheLimitHoldsAgainAfterALag: once a lag of many objects has been taken, a short backlog is merged as before it.
-func TestTheLimitHoldsAgainAfterALag(t *testing.T) {
-	const limit = 4
-	q := newBatchQueue[*thing](limit)
-	assert.Zero(t, q.add(numbered(0, 10)), "ten objects, nothing to merge")
-	require.Len(t, q.next(nil), 1)
-	changes := story("a", "+1", "2", "3", "4", "5")
-	require.Len(t, changes, limit+1)
-	assert.Equal(t, limit, q.add(changes), "limit+1 events of one object are one event")
-	assert.Equal(t, 1, q.events)
-	q.next(nil)
-	assert.Zero(t, q.add(changes[:limit]), "limit events are not too many")
-}
-
-// TestInitialContentIsNotMergedAgain: it holds one event for each object already, and does not count against the limit.
-func TestInitialContentIsNotMergedAgain(t *testing.T) {
-	q := newDeliveryQueue[*thing](informer.HandlerOptions{CompactAfter: 4}, false, numbered(0, 10))
-	changes := story("a", "+1", "2", "3", "4", "5")
-	assert.Zero(t, q.add(changes[:4]))
-	assert.Equal(t, 4, q.add(changes[4:]))
 }

@@ -11,12 +11,12 @@ import (
 	"orrery/restclient/api"
 )
 
-// readProtobuf reads the head of an object from its message. That of every Kubernetes object, whole or not, has the
+// readProtobuf reads the metadata of an object from its message. That of every Kubernetes object, whole or not, has the
 // metadata as field 1.
-func (r *headReader) readProtobuf(kind api.TypeMeta, message []byte) (*head, error) {
+func (r *metadataReader) readProtobuf(kind api.TypeMeta, message []byte) (*partial, error) {
 	r.text.reset()
-	head := &api.PartialObjectMetadata{TypeMeta: kind}
-	r.head = head
+	object := &api.PartialObjectMetadata{TypeMeta: kind}
+	r.current = object
 	f := fields{rest: message}
 	for f.next() {
 		if f.number == 1 {
@@ -29,16 +29,16 @@ func (r *headReader) readProtobuf(kind api.TypeMeta, message []byte) (*head, err
 		return nil, f.err
 	}
 	r.text.finish()
-	r.head = nil
-	return head, nil
+	r.current = nil
+	return object, nil
 }
 
 var errNotText = errors.New("a text that is not UTF-8")
 
 // metadataMessage reads an ObjectMeta. Entries of maps, owners and managed fields come one by one, all of a kind in a row
 // (other writers may mix them, then the last row counts).
-func (r *headReader) metadataMessage(message []byte) error {
-	meta := &r.head.ObjectMeta
+func (r *metadataReader) metadataMessage(message []byte) error {
+	meta := &r.current.ObjectMeta
 	f := fields{rest: message}
 	for {
 		before := f.rest
@@ -48,9 +48,9 @@ func (r *headReader) metadataMessage(message []byte) error {
 		var err error
 		switch f.number {
 		case 11:
-			err = r.mapMessages(f.row(before), &meta.Labels, &r.memory.labels)
+			err = r.mapMessages(f.row(before), &meta.Labels, &r.parts.labels)
 		case 12:
-			err = r.mapMessages(f.row(before), &meta.Annotations, &r.memory.annotations)
+			err = r.mapMessages(f.row(before), &meta.Annotations, &r.parts.annotations)
 		case 13:
 			err = r.ownerMessages(f.row(before))
 		default:
@@ -62,7 +62,7 @@ func (r *headReader) metadataMessage(message []byte) error {
 	}
 }
 
-func (r *headReader) simpleField(meta *api.ObjectMeta, number protowire.Number, value []byte, n uint64) (err error) {
+func (r *metadataReader) simpleField(meta *api.ObjectMeta, number protowire.Number, value []byte, n uint64) (err error) {
 	switch number {
 	case 1:
 		err = r.ownText(&meta.Name, value)
@@ -72,7 +72,7 @@ func (r *headReader) simpleField(meta *api.ObjectMeta, number protowire.Number, 
 		if !utf8.Valid(value) {
 			return errNotText
 		}
-		meta.Namespace = r.shared(value)
+		meta.Namespace = r.interned(value)
 	case 4:
 		err = r.ownText(&meta.SelfLink, value)
 	case 5:
@@ -90,12 +90,12 @@ func (r *headReader) simpleField(meta *api.ObjectMeta, number protowire.Number, 
 	case 10:
 		meta.DeletionGracePeriodSeconds = new(int64(n))
 	case 14:
-		meta.Finalizers = append(meta.Finalizers, r.memory.word(value).text)
+		meta.Finalizers = append(meta.Finalizers, r.parts.intern(value).text)
 	}
 	return err
 }
 
-func (r *headReader) ownText(into *string, value []byte) error {
+func (r *metadataReader) ownText(into *string, value []byte) error {
 	if !utf8.Valid(value) {
 		return errNotText
 	}
@@ -103,8 +103,8 @@ func (r *headReader) ownText(into *string, value []byte) error {
 	return nil
 }
 
-func (r *headReader) mapMessages(row []byte, into *map[string]string, memory *recent[map[string]string]) error {
-	if known, ok := memory.same(row); ok {
+func (r *metadataReader) mapMessages(row []byte, into *map[string]string, memory *recent[map[string]string]) error {
+	if known, n := memory.find(row); n == len(row) {
 		*into = known
 		return nil
 	}
@@ -127,15 +127,15 @@ func (r *headReader) mapMessages(row []byte, into *map[string]string, memory *re
 		if !utf8.Valid(key) || !utf8.Valid(value) {
 			return errNotText
 		}
-		r.text.addPair(r.memory.word(key), value)
+		r.text.addPair(r.parts.intern(key), value)
 	}
 	r.text.maps = append(r.text.maps, textMap{into, from, len(r.text.pairs), memory, row})
 	return f.err
 }
 
-func (r *headReader) ownerMessages(row []byte) error {
-	if known, ok := r.memory.owners.same(row); ok {
-		r.head.OwnerReferences = known
+func (r *metadataReader) ownerMessages(row []byte) error {
+	if known, n := r.parts.owners.find(row); n == len(row) {
+		r.current.OwnerReferences = known
 		return nil
 	}
 	var owners []api.OwnerReference
@@ -147,8 +147,8 @@ func (r *headReader) ownerMessages(row []byte) error {
 		}
 		owners = append(owners, owner)
 	}
-	r.head.OwnerReferences = owners
-	r.memory.owners.put(row, owners)
+	r.current.OwnerReferences = owners
+	r.parts.owners.put(row, owners)
 	return f.err
 }
 
