@@ -78,7 +78,7 @@ func (p *process) prepare(ctx, informersCtx context.Context) error {
 	return err
 }
 
-// refuseToStart returns why this process must not start beside another namespace controller. One that takes part in an election
+// refuseToStart returns why this process must not start beside another controller of the same kind. One that takes part in an election
 // looks again when it leads: that may be days later.
 func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if options.electing() {

@@ -101,6 +101,7 @@ func (o *rbacOptions) config() (rbac.Config, error) {
 	}
 	for _, d := range run.chosen {
 		config.Controllers = append(config.Controllers, d.Rights(o.dryRun)...)
+		config.EventsEverywhere = config.EventsEverywhere || d.EventsEverywhere
 	}
 	if o.user == "" {
 		namespace, name, found := strings.Cut(o.serviceAccount, "/")

@@ -119,6 +119,14 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return c.Logger.Queue(queueName, c.Name)
 }
 
+// WorkerConfig returns the configuration of a worker pool with the gears and the hooks of this process.
+func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
+	return worker.Config{
+		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
+		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
+	}
+}
+
 // PassTrace returns hooks for the controller's passes, which log and count.
 func (c ControllerContext) PassTrace() *worker.Trace {
 	log := c.Logger.Controller(c.Name)

@@ -36,8 +36,10 @@ type Descriptor struct {
 	BuiltIn bool
 	// Needs are the resources without which it has nothing to do. It is set up when the server has all of them.
 	Needs []api.GroupVersionResource
-	// Rights are what it asks of the API server.
-	Rights func(dryRun bool) []rbac.Right
+	// Rights are what it asks of the API server, Events left out. EventsEverywhere: it records Events in the namespaces of its
+	// objects, and not only in "default".
+	Rights           func(dryRun bool) []rbac.Right
+	EventsEverywhere bool
 	// QPSFactor and BurstFactor are its share of Shared.QPS and Shared.Burst. 0 is 1.
 	QPSFactor, BurstFactor int
 	// New sets it up.

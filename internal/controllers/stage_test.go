@@ -186,24 +186,21 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 		for _, resource := range resources {
 			informers = append(informers, controllers.InformerFor(shared, resource, func(t *thing) *api.ObjectMeta { return &t.ObjectMeta }))
 		}
-		config := worker.Config{
-			Name: name, DrainTimeout: shared.DrainTimeout, NewQueue: shared.Gears.NewQueue,
-			QueueTrace: shared.QueueTrace(name), QueueMetrics: shared.QueueMetrics(), Trace: shared.PassTrace(),
-			Keys: func() (keys []string) {
-				for _, i := range informers {
-					keys = append(keys, i.GetIndexer().ListKeys()...)
-				}
-				return keys
-			},
-			Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
-				if before != nil {
-					before(ctx, key)
-				}
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				c.passed = append(c.passed, key)
-				return 0, nil
-			},
+		config := shared.WorkerConfig(name)
+		config.Keys = func() (keys []string) {
+			for _, i := range informers {
+				keys = append(keys, i.GetIndexer().ListKeys()...)
+			}
+			return keys
+		}
+		config.Reconcile = func(ctx context.Context, key string) (time.Duration, error) {
+			if before != nil {
+				before(ctx, key)
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.passed = append(c.passed, key)
+			return 0, nil
 		}
 		for _, i := range informers {
 			registration, err := i.AddEventHandler(informer.ResourceEventHandlerFuncs[*thing]{

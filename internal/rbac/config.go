@@ -16,6 +16,6 @@ type Config struct {
 	// LeaderElection is on unless --leader-elect=false. LeaseNamespace and LeaseName say where its Lease is.
 	LeaderElection            bool
 	LeaseNamespace, LeaseName string
-	// Events is on unless --events=false.
-	Events bool
+	// Events is on unless --events=false. EventsEverywhere: not only about namespaces, and so in all namespaces.
+	Events, EventsEverywhere bool
 }

@@ -1,6 +1,9 @@
 package rbac
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Right is a rule of a role, and why it has to be.
 type Right struct {
@@ -24,14 +27,20 @@ const eventsNamespace = "default"
 
 // Rights are those that a run needs: its controllers', and the process's own.
 func Rights(config Config) []Right {
-	rights := slices.Clone(config.Controllers)
+	rights := join(config.Controllers)
 	if config.DryRun {
 		return rights // it takes part in no election, and writes nothing
+	}
+	if config.Events && config.EventsEverywhere {
+		rights = append(rights, Right{
+			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+			Reason: "Events stand in the namespace of the object that they are about, a repeated one is counted up.",
+		})
 	}
 	if config.LeaderElection {
 		rights = append(rights, electing(config)...)
 	}
-	if config.Events {
+	if config.Events && !config.EventsEverywhere {
 		rights = append(rights, Right{
 			Namespace: eventsNamespace, Purpose: "events",
 			Rule:   Rule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
@@ -39,6 +48,49 @@ func Rights(config Config) []Right {
 		})
 	}
 	return rights
+}
+
+// join makes one right of those that several controllers have to the same resources, and drops verbs that are allowed for
+// everything.
+func join(rights []Right) (joined []Right) {
+	var everything []string // verbs
+	for _, right := range rights {
+		if right.Rule.isAboutEverything() {
+			everything = append(everything, right.Rule.Verbs...)
+		}
+	}
+	for _, right := range rights {
+		if !right.Rule.isAboutEverything() {
+			right.Rule.Verbs = slices.DeleteFunc(slices.Clone(right.Rule.Verbs), func(verb string) bool { return slices.Contains(everything, verb) })
+		}
+		at := slices.IndexFunc(joined, func(known Right) bool { return known.Namespace == right.Namespace && known.Rule.isLike(right.Rule) })
+		switch {
+		case len(right.Rule.Verbs) == 0:
+		case at < 0:
+			joined = append(joined, right)
+		default:
+			known := &joined[at]
+			known.Rule.Verbs = slices.Clone(known.Rule.Verbs)
+			for _, verb := range right.Rule.Verbs {
+				if !slices.Contains(known.Rule.Verbs, verb) {
+					known.Rule.Verbs = append(known.Rule.Verbs, verb)
+				}
+			}
+			if !strings.Contains(known.Reason, right.Reason) {
+				known.Reason += " " + right.Reason
+			}
+		}
+	}
+	return joined
+}
+
+func (r Rule) isAboutEverything() bool {
+	return slices.Equal(r.APIGroups, []string{"*"}) && slices.Equal(r.Resources, []string{"*"})
+}
+
+// isLike reports whether the rules differ in nothing but verbs.
+func (r Rule) isLike(other Rule) bool {
+	return slices.Equal(r.APIGroups, other.APIGroups) && slices.Equal(r.Resources, other.Resources) && slices.Equal(r.ResourceNames, other.ResourceNames)
 }
 
 // NamespaceController returns the rights to take namespaces down, or, in a dry run, to see what that would take.
