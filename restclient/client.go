@@ -134,7 +134,7 @@ func (c *Client) GoString() string { return c.String() }
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
 // cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	x := newExchange(c, req)
+	x := &exchange{client: c, req: req}
 	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
 	return x.run(ctx)
 }

@@ -103,8 +103,9 @@ func (p *phase) work(ctx context.Context) {
 		}
 	}
 	producers.Wait()
+	look := max(100*time.Microsecond, p.HandlerCost/10)
 	for ctx.Err() == nil && !p.ended() && !p.settled() {
-		time.Sleep(100 * time.Microsecond)
+		time.Sleep(look)
 	}
 	p.ShutDown()
 	workers.Wait()

@@ -150,7 +150,7 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, scenario := range Scenarios(Orrery()) {
-		_, err := scenario.Run(ctx, bench.Full, nil)
+		_, err := scenario.Run(ctx, bench.Quick, nil)
 		assert.ErrorIs(t, err, context.Canceled, scenario.Name)
 	}
 	_, err := Run(ctx, Orrery(), Config{}, nil)
