@@ -43,16 +43,15 @@ func inWords(controller string) string { return strings.ReplaceAll(controller, "
 // and logs what it knows otherwise. It only reads.
 func refuseSecond(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	return options.eachSecond(ctx, client, func(controller string, evidence secondcontroller.Evidence) error {
-		what := inWords(controller)
 		switch {
 		case evidence.Verdict == secondcontroller.Absent:
-			logger.Info().Str("detail", evidence.How).Msg("no other " + what + " works")
+			logger.Info().Str("controller", controller).Str("detail", evidence.How).Msg("no other controller of this kind works")
 		case evidence.Verdict == secondcontroller.Unknown:
-			logger.Warn().Str("detail", evidence.How).Msg("whether another " + what + " works cannot be seen, going on")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("whether another controller of this kind works cannot be seen, going on")
 		case options.dryRun && evidence.Verdict == secondcontroller.Suspected:
-			logger.Warn().Str("detail", evidence.How).Msg("another " + what + " may work, without --dry-run this would not start")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind may work, without --dry-run this would not start")
 		case options.dryRun: // a dry run is in nobody's way
-			logger.Warn().Str("detail", evidence.How).Msg("another " + what + " works, without --dry-run this would not start")
+			logger.Warn().Str("controller", controller).Str("detail", evidence.How).Msg("another controller of this kind works, without --dry-run this would not start")
 		default:
 			return &secondControllerError{controller, evidence}
 		}

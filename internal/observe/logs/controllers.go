@@ -29,7 +29,6 @@ type controllerLog struct {
 }
 
 func (l *controllerLog) passStarted(key string) {
-	l.stories.begin(key, "")
 	l.line(l.at(verbosityPasses), key).Msg("pass started")
 }
 
@@ -52,6 +51,7 @@ func (l *controllerLog) passDone(key string, took time.Duration, failures int, a
 		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
 		return
 	}
+	l.stories.begin(key, "")
 	line := l.at(verbosityPasses)
 	if l.stories.isNews(key, err.Error()) {
 		line = l.Warn()
