@@ -6,6 +6,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/examples/worker"
+	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/gears"
@@ -86,6 +87,7 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 			Name:         name,
 			Gears:        gears.Informer[T](c.Gears),
 			ResyncPeriod: c.ResyncPeriod,
+			Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
 			Transform:    informer.StripManagedFields(head),
 			Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},
 			Trace:        c.Logger.Informer(),
@@ -100,6 +102,14 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
 		return made
 	})
+}
+
+// namespaceOf is informer.MetaNamespaceIndexFunc that spares the objects of the cluster an entry.
+func namespaceOf[T informer.Object](obj T) ([]string, error) {
+	if obj.GetNamespace() == "" {
+		return nil, nil
+	}
+	return informer.MetaNamespaceIndexFunc(obj)
 }
 
 // resourceName is how kubectl calls a resource: "pods", "deployments.apps".

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"orrery/examples/worker"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -32,6 +33,10 @@ func (l *controllerLog) passStarted(key string) {
 	l.line(l.at(verbosityPasses), key).Msg("pass started")
 }
 
+// ordinaryConflicts is how often in a row a pass may have met a change of somebody else before that is worth a warning. The store of
+// an informer is behind for a moment after each write, the controller's own too.
+const ordinaryConflicts = 3
+
 func (l *controllerLog) passDone(key string, took time.Duration, failures int, after time.Duration, err error) {
 	defer l.passes.end(l.name, key)
 	if err == nil {
@@ -51,8 +56,12 @@ func (l *controllerLog) passDone(key string, took time.Duration, failures int, a
 		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass cut short, the next run begins it again")
 		return
 	}
-	l.stories.begin(key, "")
 	line := l.at(verbosityPasses)
+	if api.IsConflict(err) && failures <= ordinaryConflicts {
+		l.line(line, key).Int("failures", failures).Err(err).Msg("somebody else changed the object, trying again on the new state")
+		return
+	}
+	l.stories.begin(key, "")
 	if l.stories.isNews(key, err.Error()) {
 		line = l.Warn()
 	}

@@ -12,6 +12,7 @@ import (
 	"orrery/examples/worker"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -61,4 +62,15 @@ func TestALineOfAPassHasItsName(t *testing.T) {
 		"DEBUG pass done reconcile_id=" + id + " controller=things key=a next_look_in_s=60 took_s=1",
 		"DEBUG pass started controller=things key=a",
 	}, lines)
+}
+
+// The store of an informer is a moment behind, so a conflict is ordinary until it is met again and again.
+func TestConflictsAreOrdinary(t *testing.T) {
+	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
+	lines := told(t, 0, func(trace *worker.Trace) {
+		for failures := range 6 {
+			trace.PassDone("a", time.Second, failures+1, 0, conflict)
+		}
+	})
+	assert.Equal(t, []string{"WARN  pass failed, it is going to be repeated controller=things key=a error=modified failures=4 took_s=1"}, lines)
 }
