@@ -19,6 +19,7 @@ type rbacOptions struct {
 	user           string
 	output         string
 
+	controllers    []string
 	dryRun         bool
 	elect          bool
 	leaseNamespace string
@@ -65,6 +66,7 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
+	program.Complete(command, "controllers", controllerCompletions()...)
 	return command
 }
 
@@ -79,6 +81,7 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
 	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
+	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers that are to run"))
 	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
 	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
@@ -88,9 +91,17 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 
 // config are the rights that the flags ask for.
 func (o *rbacOptions) config() (rbac.Config, error) {
+	run := runOptions{controllers: o.controllers, dryRun: o.dryRun}
+	if err := run.choose(); err != nil {
+		return rbac.Config{}, err
+	}
 	config := rbac.Config{
 		Name: o.name, Subject: rbac.User(o.user), DryRun: o.dryRun, Events: o.events,
 		LeaderElection: o.elect, LeaseNamespace: o.leaseNamespace, LeaseName: o.leaseName,
+	}
+	for _, d := range run.chosen {
+		config.Controllers = append(config.Controllers, d.Rights(o.dryRun)...)
+		config.EventsEverywhere = config.EventsEverywhere || d.EventsEverywhere
 	}
 	if o.user == "" {
 		namespace, name, found := strings.Cut(o.serviceAccount, "/")
