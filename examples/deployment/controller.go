@@ -13,11 +13,10 @@ import (
 
 // Controller rolls deployments out.
 type Controller struct {
-	*worker.Pool // the queue and the workers
-
 	deployments apps.Collection[*apps.Deployment]
 	sets        apps.Collection[*apps.ReplicaSet]
 	pods        apps.Collection[*apps.Pod]
+	pool        *worker.Pool
 	trace       Trace
 }
 
@@ -61,14 +60,17 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Reconcile = c.syncDeployment
 	config.Worker.Keys = c.deployments.Keys
 	config.Worker.Synced = []informer.InformerSynced{deployments.HasSynced, sets.HasSynced, pods.HasSynced}
-	c.Pool = worker.New(config.Worker)
+	c.pool = worker.New(config.Worker)
 	return c, nil
 }
 
-// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
-func (c *Controller) RunWithin(stop, alive context.Context) { c.Run(stop, alive) }
+// Pool returns the controller's queue and workers, to look at.
+func (c *Controller) Pool() *worker.Pool { return c.pool }
 
-func (c *Controller) enqueue(d *apps.Deployment) { c.Add(d.Owner().Key()) }
+// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
+
+func (c *Controller) enqueue(d *apps.Deployment) { c.pool.Add(d.Owner().Key()) }
 
 // podGone looks after deployments that wait for the last old pod to go. All others learn what they need from their sets.
 func (c *Controller) podGone(pod *apps.Pod) {

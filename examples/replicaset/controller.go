@@ -14,10 +14,9 @@ import (
 
 // Controller keeps the pods of replica sets.
 type Controller struct {
-	*worker.Pool // the queue and the workers
-
 	sets         apps.Collection[*apps.ReplicaSet]
 	pods         apps.Collection[*apps.Pod]
+	pool         *worker.Pool
 	trace        Trace
 	expectations *expectations
 	// satisfied is that of expectations. A test shows what happens without them.
@@ -59,16 +58,19 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Reconcile = c.syncReplicaSet
 	config.Worker.Keys = c.sets.Keys
 	config.Worker.Synced = []informer.InformerSynced{sets.HasSynced, pods.HasSynced}
-	c.Pool = worker.New(config.Worker)
+	c.pool = worker.New(config.Worker)
 	return c, nil
 }
 
+// Pool returns the controller's queue and workers, to look at.
+func (c *Controller) Pool() *worker.Pool { return c.pool }
+
 // RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
-func (c *Controller) RunWithin(stop, alive context.Context) { c.Run(stop, alive) }
+func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
 
 func (c *Controller) enqueue(sets ...*apps.ReplicaSet) {
 	for _, set := range sets {
-		c.Add(set.Owner().Key())
+		c.pool.Add(set.Owner().Key())
 	}
 }
 
