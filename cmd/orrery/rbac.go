@@ -17,7 +17,7 @@ type rbacOptions struct {
 	name           string
 	serviceAccount string
 	user           string
-	output         program.Choice
+	output         string
 
 	controllers    []string
 	dryRun         bool
@@ -58,7 +58,7 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if options.output.String() == outputJSON {
+			if options.output == outputJSON {
 				return rbac.WriteJSON(command.OutOrStdout(), rbac.Manifests(config))
 			}
 			return rbac.WriteYAML(command.OutOrStdout(), rbac.Manifests(config))
@@ -77,7 +77,7 @@ const (
 )
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
-	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
 	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
