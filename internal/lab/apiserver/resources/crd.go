@@ -219,9 +219,13 @@ func (m *mistakes) versionExtras(version tree, path string) {
 
 // selectableFields wants fields by which clients may select to be there, and to be texts, truths or whole numbers.
 func (m *mistakes) selectableFields(version tree, path string) {
+	fields := items(version, "selectableFields")
+	if len(fields) == 0 {
+		return
+	}
 	schema := structural.New(child(child(version, "schema"), "openAPIV3Schema"))
 	seen := map[string]bool{}
-	for i, selectable := range items(version, "selectableFields") {
+	for i, selectable := range fields {
 		path, place := text(selectable, "jsonPath"), at(path+".selectableFields", i)+".jsonPath"
 		switch field := schema.Find(simpleSteps(path)); {
 		case path == "":

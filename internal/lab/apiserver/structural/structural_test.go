@@ -49,6 +49,7 @@ func TestValues(t *testing.T) {
 		{`{"type":"integer","format":"int32"}`, `2147483648`, []string{`<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec`}},
 		{`{"type":"integer"}`, `2.0`, nil},
 		{`{"type":"integer"}`, `1e300`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
+		{`{"type":"number","maximum":5}`, `123456789012345678901234567890`, []string{`spec: Invalid value: 1.2345678901234568e+29: spec in body should be less than or equal to 5`}},
 		{`{"type":"number","multipleOf":0.1}`, `0.3`, nil},
 		{`{"type":"number","multipleOf":0}`, `0.3`, []string{`spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0`}},
 		{`{"type":"number","maximum":1,"exclusiveMaximum":true}`, `1.0`, []string{`spec: Invalid value: 1: spec in body should be less than 1`}},

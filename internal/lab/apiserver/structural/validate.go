@@ -68,6 +68,9 @@ func (v validator) about(r *result, format string, args ...any) {
 // value checks one value. The order of the checks is kube-openapi's; fields come in the order of their names.
 func (v validator) value(s *Schema, name string, value, old any) result {
 	var r result
+	if large, ok := value.(json.Number); ok { // larger than an int64
+		value, _ = large.Float64()
+	}
 	if len(s.types()) > 0 || s.Format != "" {
 		r.merge(v.kind(s, name, value))
 		r.matched++
