@@ -2,7 +2,6 @@ package structural
 
 import (
 	"encoding/base64"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,7 +14,7 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// The language of rules: CEL with the extensions that kube-apiserver adds, but for those about quantities, addresses and formats. Values
+// The language of rules: CEL with the extensions that kube-apiserver adds, but for arithmetic of quantities and for named formats. Values
 // have no types before they are there, so that a rule about a field that does not exist fails when it is evaluated and not before.
 var (
 	environment                = sync.OnceValue(func() *cel.Env { return newEnvironment(cel.DynType) })
@@ -28,7 +27,7 @@ func newEnvironment(oldSelf *cel.Type) *cel.Env {
 		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(),
 		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", oldSelf),
-		lists(), patterns(), urls(),
+		lists(), patterns(), urls(), addresses(), amounts(),
 	)
 	if err != nil {
 		panic("structural: " + err.Error()) // a programming error
@@ -139,39 +138,6 @@ func patterns() cel.EnvOption {
 			return types.DefaultTypeAdapter.NativeToValue(texts)
 		}),
 	})
-}
-
-// urls are isURL, url, and what a URL is asked for. A URL is its text here.
-func urls() cel.EnvOption {
-	parsed := func(value ref.Val) (*url.URL, error) {
-		u, err := url.ParseRequestURI(string(value.(types.String)))
-		return u, err
-	}
-	all := library{
-		cel.Function("isURL", cel.Overload("orrery_isURL", []*cel.Type{cel.StringType}, cel.BoolType, cel.UnaryBinding(func(value ref.Val) ref.Val {
-			_, err := parsed(value)
-			return types.Bool(err == nil)
-		}))),
-		cel.Function("url", cel.Overload("orrery_url", []*cel.Type{cel.StringType}, cel.StringType, cel.UnaryBinding(func(value ref.Val) ref.Val {
-			if _, err := parsed(value); err != nil {
-				return types.NewErr("URL parse error during conversion from string: %v", err)
-			}
-			return value
-		}))),
-	}
-	for name, part := range map[string]func(*url.URL) string{
-		"getScheme": func(u *url.URL) string { return u.Scheme }, "getHost": func(u *url.URL) string { return u.Host },
-		"getHostname": (*url.URL).Hostname, "getPort": (*url.URL).Port, "getEscapedPath": (*url.URL).EscapedPath,
-	} {
-		all = append(all, method(name, []*cel.Type{cel.StringType}, cel.StringType, func(a ...ref.Val) ref.Val {
-			u, err := parsed(a[0])
-			if err != nil {
-				return types.NewErr("URL parse error during conversion from string: %v", err)
-			}
-			return types.String(part(u))
-		}))
-	}
-	return cel.Lib(all)
 }
 
 // cel returns a value as rules see it: names escaped, times and bytes as such.
