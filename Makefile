@@ -59,8 +59,8 @@ e2e: build ## real control plane: scenarios, official conformance specs, contrac
 	@echo "==> testing against a real control plane and against client-go"
 	$(MAKE) -C upstream lint e2e
 
-conformance: build ## only the official conformance specs for namespaces
-	@echo "==> running the official conformance specs for namespaces"
+conformance: build ## only the official conformance specs, for namespaces and for workloads
+	@echo "==> running the official conformance specs"
 	$(MAKE) -C upstream conformance
 
 bench: build ## compare with client-go: build/bench.json, docs/benchmarks.md (twenty-five minutes; ONLY=queue/cycle for one of them)

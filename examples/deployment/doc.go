@@ -22,7 +22,7 @@
 //
 // # Goroutines
 //
-// [Controller.Run] owns the workers.
+// [Controller.RunWithin] owns the workers.
 //
 // # Failure
 //

@@ -1,6 +1,7 @@
 package replicaset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -157,6 +158,7 @@ func (c *Controller) syncReplicaSet(ctx context.Context, key string) (after time
 	status, after := calculateStatus(set, pods, manageErr, time.Now())
 	if !upToDate {
 		status.ObservedGeneration = set.Status.ObservedGeneration // nothing was done about this one yet
+		after = cmp.Or(after, expectationsTimeout)                // the event that is waited for may never come
 	}
 	return after, errors.Join(manageErr, c.updateStatus(ctx, set, status))
 }

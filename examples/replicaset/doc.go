@@ -21,7 +21,7 @@
 //
 // # Goroutines
 //
-// [Controller.Run] owns the workers. A worker creates and deletes pods of one set concurrently, and waits for all of them.
+// [Controller.RunWithin] owns the workers. A worker creates and deletes pods of one set concurrently, and waits for all of them.
 //
 // # Failure
 //

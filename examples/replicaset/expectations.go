@@ -32,7 +32,7 @@ func (e *expectations) satisfied(set string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	open, ok := e.sets[set]
-	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) > expectationsTimeout
+	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) >= expectationsTimeout
 }
 
 func (e *expectations) expectCreations(set string, count int) {

@@ -105,7 +105,7 @@ func TestExpectations(t *testing.T) {
 		e.deletionObserved("a", "x")
 		e.deletionObserved("a", "x") // the deletion begins, and the pod goes
 		assert.False(t, e.satisfied("a"))
-		time.Sleep(expectationsTimeout)
+		time.Sleep(expectationsTimeout - time.Second)
 		assert.False(t, e.satisfied("a"))
 		time.Sleep(time.Second)
 		assert.True(t, e.satisfied("a"), "the event is not going to come any more")

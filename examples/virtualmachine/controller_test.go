@@ -113,6 +113,53 @@ func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 	})
 }
 
+// A finalizer that was taken away by hand is written again.
+func TestAFinalizerThatWasTakenAway(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.start()
+		w.create("a")
+		time.Sleep(time.Second)
+		vm := w.get("a")
+		vm.Finalizers = nil
+		_, err := w.user.Update(w.t.Context(), vm, api.UpdateOptions{})
+		require.NoError(w.t, err)
+		time.Sleep(period)
+		assert.Equal(w.t, []string{"finalizer.cloudnative.tw"}, w.get("a").Finalizers)
+		assert.Equal(w.t, "Active", w.phase("a"))
+		assert.Equal(w.t, "memory-1", w.get("a").Status.Server.ID, "the machine is the same")
+		w.delete("a")
+		time.Sleep(time.Second)
+		assert.Empty(w.t, w.driver.Names())
+	})
+}
+
+// Two controllers at once hinder each other by conflicts, and lose nothing.
+func TestTwoControllers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		one, other := w.start(), w.start()
+		names := []string{"a", "b", "c", "d", "e"}
+		for _, name := range names {
+			w.create(name)
+		}
+		time.Sleep(time.Minute)
+		for _, name := range names {
+			assert.Equal(w.t, "Active", w.phase(name))
+		}
+		assert.Len(w.t, w.driver.Names(), len(names))
+		for _, name := range names {
+			w.delete(name)
+		}
+		time.Sleep(time.Minute)
+		for _, name := range names {
+			assert.Equal(w.t, "gone", w.phase(name))
+		}
+		assert.Empty(w.t, w.driver.Names())
+		for _, err := range append(told(one, &one.errors), told(other, &other.errors)...) {
+			assert.True(w.t, api.IsConflict(err) || api.IsNotFound(err), "%v", err)
+		}
+	})
+}
+
 // The controller removes its own finalizer and leaves those of others alone.
 func TestTheFinalizersOfOthers(t *testing.T) {
 	inBubble(t, func(w *world) {

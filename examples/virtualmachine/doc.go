@@ -29,7 +29,8 @@
 //     every few seconds.
 //   - When the spec changes, the machine is replaced.
 //
-// Emptying metadata.finalizers by hand leaves the machine behind.
+// A finalizer that was removed by hand is written again when the usage is looked at. An object that
+// goes before that leaves its machine behind.
 //
 // # Goroutines
 //

@@ -40,10 +40,10 @@ func (c *Controller) syncHandler(ctx context.Context, key string) (again time.Du
 
 func (c *Controller) makeSteps(ctx context.Context, vm *VirtualMachine) (again time.Duration, err error) {
 	for err == nil {
-		phase := vm.Status.Phase
-		deleted := vm.DeletionTimestamp != nil
+		phase, deleted := vm.Status.Phase, vm.DeletionTimestamp != nil
+		held := slices.Contains(vm.Finalizers, finalizerName)
 		switch {
-		case deleted && !slices.Contains(vm.Finalizers, finalizerName):
+		case deleted && !held:
 			return 0, nil // the rest is done; the object waits for the finalizers of others
 		case deleted && phase != VirtualMachineTerminating:
 			vm, err = c.makeTerminatingPhase(ctx, vm)
@@ -51,9 +51,9 @@ func (c *Controller) makeSteps(ctx context.Context, vm *VirtualMachine) (again t
 			return 0, c.deleteServer(ctx, vm)
 		case phase == VirtualMachinePending || phase == VirtualMachineFailed:
 			vm, err = c.createServer(ctx, vm)
-		case phase == VirtualMachineActive && vm.Status.ObservedGeneration == vm.Generation:
+		case phase == VirtualMachineActive && held && vm.Status.ObservedGeneration == vm.Generation:
 			return c.usagePeriod, c.updateUsage(ctx, vm)
-		default: // new, or active with another spec
+		default: // new, or active with another spec, or without the finalizer
 			vm, err = c.makePendingPhase(ctx, vm)
 		}
 	}

@@ -283,7 +283,8 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 	})
 }
 
-// Somebody else may remove the finalizer while the machine is deleted: then the object has gone, and all is done.
+// Somebody else may remove the finalizer while the machine is deleted: then the object has gone,
+// and all is done.
 func TestAnObjectThatGoesMeanwhile(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p, _ := w.startFlawed(func(_ context.Context, call, _ string) error {

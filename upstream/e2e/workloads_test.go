@@ -25,6 +25,7 @@ import (
 // TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the two controllers of the
 // examples, on a genuine control plane whose kube-controller-manager has neither.
 func TestOfficialWorkloadSpecs(t *testing.T) {
+	t.Parallel()
 	server, err := controlplane.Start(t.Context(), controlplane.Config{
 		FakeNodes:           2,
 		NamespaceController: true,

@@ -277,6 +277,7 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 			r.eventually(func() bool { return r.phase("test-vm") == "gone" })
 			other := r.create("other") // when this one is there, the first one has been looked at
 			p.says("created other-" + other.UID)
+			r.eventually(func() bool { return r.phase("other") == "Active" }) // the second order leaks what is deleted before
 			r.delete("other")
 			p.says("deleted other-" + other.UID)
 			r.eventually(func() bool { return r.phase("other") == "gone" })

@@ -123,7 +123,7 @@ func Get[T any](c *Cluster, path string) (object T) {
 // Within waits for something to become true.
 func (c *Cluster) Within(limit time.Duration, what string, is func() bool) {
 	c.t.Helper()
-	for began := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); !is(); time.Sleep(time.Second) {
 		require.Less(c.t, time.Since(began), limit, what)
 	}
 }

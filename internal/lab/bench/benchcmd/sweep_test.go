@@ -56,7 +56,7 @@ func TestBenchMistakes(t *testing.T) {
 		`a range must begin above zero and end above its beginning`:                            {"sweep", "queue", "--vary", "workers=8..1"},
 		`only numbers and durations have ranges; write a list with commas`:                     {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
 		`--vary workers=1..x: "x" is not a number`:                                             {"sweep", "queue", "--vary", "workers=1..x"},
-		`--vary handler-cost=x..1s: "x" is not a duration`:                                {"sweep", "queue", "--vary", "handler-cost=x..1s"},
+		`--vary handler-cost=x..1s: "x" is not a duration`:                                     {"sweep", "queue", "--vary", "handler-cost=x..1s"},
 		`--rounds must be between 1 and 1000, it is 0`:                                         {"queue", "--rounds", "0"},
 		`--plot writes SVG: name the file .svg, not .png`:                                      {"queue", "--plot", "x.png"},
 		`more than 32`: {"sweep", "queue", "--vary", "duration=1ns..1h"},
