@@ -238,6 +238,21 @@ func (w *world) state(name string) controllers.State {
 	return ""
 }
 
+// A controller with nothing in hand is well.
+func TestHealth(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		for _, d := range all.Descriptors(all.Options{}) {
+			controller, err := d.New(w.context)
+			require.NoError(t, err)
+			if checked, ok := controller.(interface{ Healthy() error }); ok {
+				assert.NoError(t, checked.Healthy(), d.Name)
+			} else {
+				assert.Equal(t, "virtualmachine", d.Name, "its driver has time-outs of its own")
+			}
+		}
+	})
+}
+
 // Names are sorted, and what each controller needs and may do is said.
 func TestDescriptors(t *testing.T) {
 	descriptors := all.Descriptors(all.Options{})
