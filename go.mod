@@ -23,6 +23,7 @@ require (
 	golang.org/x/time v0.14.0
 	gonum.org/v1/plot v0.17.0
 	google.golang.org/protobuf v1.36.11
+	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	pgregory.net/rapid v1.3.0
 )
 

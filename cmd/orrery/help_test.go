@@ -28,6 +28,9 @@ func TestValuesAreCompleted(t *testing.T) {
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
 		{[]string{"run", "--kubeconfig", "/does/not/exist", "--context", ""}, []string{}},
 		{[]string{"run", "--namespace-sync-period", ""}, []string{}},
+		{[]string{"run", "--gears", "fast,queue="}, []string{"fast,queue=textbook"}},
+		{[]string{"run", "--gears", "queue=textbook,delta"}, []string{"queue=textbook,deltafifo=textbook", "queue=textbook,deltafifo=inorder"}},
+		{[]string{"run", "--gears=textbook,queue="}, []string{"textbook,queue=fast"}},
 		{[]string{"rbac", "-o", ""}, []string{"yaml", "json"}},
 		{[]string{"ver"}, []string{"version"}},
 	}

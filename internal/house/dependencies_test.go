@@ -30,6 +30,7 @@ var directDependencies = map[string]string{
 	"golang.org/x/term":                       "the size of a terminal",
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
+	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
 	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",

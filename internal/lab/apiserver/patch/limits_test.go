@@ -21,6 +21,7 @@ func TestContentTypes(t *testing.T) {
 	}{
 		{api.JSONPatchType, true, ""}, {api.MergePatchType, true, ""}, {api.StrategicMergePatchType, false, ""},
 		{api.StrategicMergePatchType, true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
+		{"application/json", true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
 		{"application/json", false, "415: Unsupported Media Type"}, {"", false, "415: Unsupported Media Type"},
 	} {
 		err := patch.Supported(test.kind, test.custom)
@@ -68,11 +69,10 @@ func TestHungryPatches(t *testing.T) {
 	}{
 		"doubling":     {api.JSONPatchType, operations(`{"op":"copy","from":"/l","path":"/l/-"}`, 60), 422},
 		"copies":       {api.JSONPatchType, operations(`{"op":"copy","from":"/s","path":"/t"}`, 5), 422},
-		"insertions":   {api.JSONPatchType, operations(`{"op":"add","path":"/l/0","value":1}`, 10_000), 422},
-		"removals":     {api.JSONPatchType, operations(`{"op":"move","from":"/l/0","path":"/l/-"}`, 10_000), 422},
 		"comparisons":  {api.JSONPatchType, []byte(`[{"op":"copy","from":"/l","path":"/m"},` + string(operations(`{"op":"copy","from":"/l","path":"/m"}`, 9_000)[1:])), 422},
 		"deep paths":   {api.JSONPatchType, []byte(`[{"op":"add","path":"` + strings.Repeat("/a", 20_000) + `","value":1}]`), 422},
 		"nested":       {api.JSONPatchType, []byte(`[{"op":"add","path":"/d","value":` + deep + `},{"op":"add","path":"/d` + strings.Repeat("/a", 4_999) + `","value":{}},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x"},{"op":"copy","from":"/d","path":"/d` + strings.Repeat("/a", 4_999) + `/x/y"}]`), 422},
+		"nothing":      {api.JSONPatchType, []byte(`[{"op":"replace","path":"","value":null}]`), 422},
 		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
 		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
 	} {

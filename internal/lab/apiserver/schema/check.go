@@ -173,7 +173,9 @@ func (c *checker) plain(t, owner *Type, value any) {
 	case Quantity:
 		switch {
 		case isText:
-			c.failed = checkQuantity(strings.TrimSpace(text))
+			if _, err := parseAmount(strings.TrimSpace(text)); err != errQuantitySize {
+				c.failed = err
+			}
 		case !isNumber(value):
 			c.failed = errQuantityFormat
 		}
@@ -266,7 +268,16 @@ func (c *checker) fields() string {
 
 // found is what stands in the document. A number that another number could replace is shown.
 func found(t *Type, value any) string {
-	switch v := value.(type) {
+	name := JSONType(value)
+	if name == "number" && t.kind == Integer {
+		return fmt.Sprintf("number %v", value)
+	}
+	return name
+}
+
+// JSONType is the name of a value's type in the sentences of encoding/json. A null counts as a number.
+func JSONType(value any) string {
+	switch value.(type) {
 	case map[string]any:
 		return "object"
 	case []any:
@@ -275,10 +286,29 @@ func found(t *Type, value any) string {
 		return "string"
 	case bool:
 		return "bool"
-	default:
-		if t.kind == Integer {
-			return fmt.Sprintf("number %v", v)
-		}
-		return "number"
 	}
+	return "number"
+}
+
+// MismatchError says that a value is of another type than its field.
+type MismatchError struct {
+	// Found is what the document has: "string", "object", "number 1.5".
+	Found string
+	// Struct is the type that has the field, Path the way to it from the document's root: "PodSpec", "spec.hostname". Both are empty
+	// if the document itself does not fit.
+	Struct, Path string
+	// GoType is what belongs there, as Go names it.
+	GoType string
+	// Want is the kind that belongs there, Value what the document has.
+	Want  Kind
+	Value any
+	// Map tells that the object that belongs there has free keys.
+	Map bool
+}
+
+func (e *MismatchError) Error() string {
+	if e.Struct == "" && e.Path == "" {
+		return fmt.Sprintf("json: cannot unmarshal %s into Go value of type %s", e.Found, e.GoType)
+	}
+	return fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", e.Found, e.Struct, e.Path, e.GoType)
 }

@@ -327,6 +327,28 @@ func TestConflict(t *testing.T) {
 	})
 }
 
+func TestVirtualMachine(t *testing.T) {
+	play(t, "virtualmachine", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Operator, "cache is Pending; its finalizers are []"},
+			beat{story.Operator, "cache: ServerCreated"},
+			beat{story.Operator, "cache is Active; its finalizers are [finalizer.cloudnative.tw]"},
+			beat{story.You, "kubectl delete vms cache"},
+			beat{story.Handler, "the deletion of cache arrives as an update"},
+			beat{story.Operator, "cache is Terminating"},
+			beat{story.Operator, "cache: ServerDeleted"},
+			beat{story.Server, "the last finalizer of cache has gone"},
+			beat{story.Demo, "the controller of the machines is stopped"},
+			beat{story.You, "kubectl get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
+			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
+			beat{story.Operator, "the controller of the machines runs"},
+			beat{story.Deleter, "through /finalize"},
+		)
+		require.Len(t, s.Lines, 1)
+		assert.Equal(t, story.Type{Name: "servers outside", Left: 0, Most: 3}, s.Lines[0])
+	})
+}
+
 func TestRollout(t *testing.T) {
 	play(t, "rollout", func(t *testing.T, s story.State) {
 		inOrder(t, s,
@@ -350,17 +372,31 @@ func TestRollout(t *testing.T) {
 
 // What a scene says is complete, and the files that it sends its reader to are there.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "rollout"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "virtualmachine", "rollout"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
 		assert.Regexp(t, `^Look .*[.]$`, scene.Look)
 		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
-		assert.GreaterOrEqual(t, len(scene.Lesson.Read), 3)
+		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
+			var chosen gears.Set
+			require.NoError(t, chosen.Set(set))
+			read := scene.LessonOf(chosen).Read
+			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
+			for _, reading := range read {
+				if reading.Gear != "" {
+					assert.Equal(t, chosen.Form(reading.Gear), reading.Form, reading.File)
+				}
+			}
+		}
 		for _, reading := range scene.Lesson.Read {
 			_, err := os.Stat(filepath.Join("../../../..", reading.File))
 			assert.NoError(t, err)
 			assert.NotEmpty(t, reading.Why)
+			if reading.Gear != "" {
+				_, err := gears.Parse(reading.Gear + "=" + reading.Form)
+				assert.NoError(t, err, reading.File)
+			}
 		}
 	}
 }
@@ -369,5 +405,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, rollout`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, virtualmachine, rollout`)
 }
