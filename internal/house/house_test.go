@@ -74,7 +74,8 @@ var floors = [][]string{
 	{"internal/hooks", "internal/table"},
 	{"wait", "deltafifo", "indexer", "restclient/api"},
 	{"queue", "informer", "restclient"},
-	{"nsctl", "examples"},
+	{"nsctl"},
+	{"examples"},
 	{"internal", "cmd"},
 }
 
