@@ -17,7 +17,7 @@ var emptiedFinalizers = Scene{
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"Emptying spec.finalizers tells the server that nobody has anything to clean up any more. It believes that, and the namespace goes with the request.",
-			"What was in it stays in the store, under the name of a namespace that does not exist. No kubectl -n finds it, no quota counts it, and its owner's cleanup has not happened.",
+			"What was in it stays in the store, under the name of a namespace that does not exist. No list of namespaces shows it any more, and whatever its owner wanted to clean up has not been.",
 			"A namespace is its name: the next one of that name has the old content, from its first moment on.",
 			"The way out is the way that was avoided: find out who holds the content, and let the owner finish.",
 		},
