@@ -72,6 +72,15 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// As returns a client for another part of the program: the same server and connections, and a user agent and a rate limit of
+// its own. The configuration says what a QPS and a burst of 0 mean. To close either of the two closes the connections of both.
+func (c *Client) As(userAgent string, qps float32, burst int) *Client {
+	cfg := c.cfg
+	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
+	cfg = withDefaults(cfg)
+	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
+}
+
 // Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
 func (c *Client) Config() Config { return c.cfg }
 

@@ -19,4 +19,6 @@ func Example() {
 	// conflict: somebody else keeps changing the namespace: 409, read again, repeat
 	// second-party: two parties hold a namespace, each with its own token in spec.finalizers
 	// emptied-finalizers: spec.finalizers is emptied by hand, and what was left comes back
+	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
+	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
 }
