@@ -24,6 +24,7 @@ type runOptions struct {
 	controllers  []string
 	chosen       []controllers.Descriptor // by controllers
 	namespace    all.NamespaceOptions
+	secondParty  all.SecondPartyOptions
 	drainTimeout time.Duration
 	dryRun       bool
 	gears        gears.Set
@@ -50,6 +51,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
 	flags.DurationVar(&o.namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
 	flags.IntVar(&o.namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.StringVar(&o.secondParty.Storage, "second-party-storage", "", "the `directory` with what second-party-controller holds namespaces for")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))

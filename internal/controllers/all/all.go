@@ -8,7 +8,8 @@ import (
 
 // Options are what can be chosen for single controllers. The zero value of each field is that controller's default.
 type Options struct {
-	Namespace NamespaceOptions
+	Namespace   NamespaceOptions
+	SecondParty SecondPartyOptions
 }
 
 // NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -23,5 +24,6 @@ type NamespaceOptions struct {
 func Descriptors(options Options) []controllers.Descriptor {
 	return []controllers.Descriptor{
 		namespaceController(options.Namespace),
+		secondPartyController(options.SecondParty),
 	}
 }
