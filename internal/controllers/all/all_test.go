@@ -295,7 +295,7 @@ func TestADriverThatThereIsNot(t *testing.T) {
 func TestAnInitialiserThatComesTooLate(t *testing.T) {
 	var late controllers.ControllerContext
 	play(t, gears.Fast, func(w *world) { late = w.context })
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range all.Descriptors(all.Options{SecondParty: all.SecondPartyOptions{Storage: t.TempDir()}}) {
 		if d.Name != "virtualmachine" { // which adds its handler when it runs
 			_, err := d.New(late)
 			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
