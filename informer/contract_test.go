@@ -112,10 +112,6 @@ func transformOf(transform func(string) (string, error)) informer.TransformFunc[
 	}
 }
 
-func (a adapter) SetTransform(transform func(string) (string, error)) error {
-	return a.SharedIndexInformer.SetTransform(transformOf(transform))
-}
-
 func (a adapter) Content() map[string]string {
 	out := map[string]string{}
 	for _, obj := range a.GetIndexer().List() {

@@ -25,24 +25,13 @@ type controller[T any] struct {
 
 	// newReflector makes the reflector that run runs, and another one should it panic.
 	newReflector func() Reflector
-	last         atomic.Pointer[Reflector] // the last one made; never nil
-	reflected    bool                      // it has been run; belongs to the goroutine of reflect
-}
-
-func newController[T any](queue Queue[T], newReflector func() Reflector,
-	process func(string, deltafifo.Deltas[T], bool) error, idle func(), failed func(*ProcessError)) *controller[T] {
-	c := &controller[T]{queue: queue, newReflector: newReflector, process: process, idle: idle, failed: failed}
-	c.batches, _ = queue.(batchPopper[T])
-	c.renewReflector()
-	return c
+	reflector    atomic.Pointer[Reflector] // the last one made; never nil
 }
 
 func (c *controller[T]) renewReflector() {
 	r := c.newReflector()
-	c.last.Store(&r)
+	c.reflector.Store(&r)
 }
-
-func (c *controller[T]) reflector() Reflector { return *c.last.Load() }
 
 // maxBatch bounds for how many keys an event waits for its batch while the queue does not run empty.
 const maxBatch = 64
@@ -64,13 +53,14 @@ func (c *controller[T]) run(ctx context.Context) {
 const reflectorPause = time.Second
 
 // reflect runs a reflector to its end, which before the end of ctx is a panic: of the ListerWatcher, of a hook, of
-// the error handler. A reflector runs once, so the next call makes another one, which starts over with a list.
+// the error handler. A reflector runs once, so the next call has another one, which starts over with a list.
 func (c *controller[T]) reflect(ctx context.Context) {
-	if c.reflected {
-		c.renewReflector()
-	}
-	c.reflected = true
-	c.reflector().Run(ctx)
+	defer func() {
+		if ctx.Err() == nil {
+			c.renewReflector()
+		}
+	}()
+	(*c.reflector.Load()).Run(ctx)
 }
 
 // processLoop pops until the end. It returns early after a panic that was survived: each one costs the event that

@@ -10,8 +10,7 @@ import (
 )
 
 var (
-	// ErrStarted is returned by what has to happen before Run: a second Run, SetTransform,
-	// SetWatchErrorHandler.
+	// ErrStarted is returned by a second Run.
 	ErrStarted = errors.New("the informer has been started already")
 	// ErrStopped is returned by what needs an informer that is not over: AddEventHandler, AddIndexers, Run. An
 	// informer runs once; make a new one.
@@ -41,7 +40,6 @@ func (e *ProcessError) Error() string {
 	return fmt.Sprintf("processing the event of %q: %v", e.Key, e.Err)
 }
 
-// Unwrap returns Err.
 func (e *ProcessError) Unwrap() error { return e.Err }
 
 // failures collects the events that could not be applied. It counts them at once and reports them on a goroutine of its own.
@@ -88,18 +86,9 @@ func (f *failures) run(ctx context.Context) {
 		case err := <-f.pending:
 			f.tellOne(err)
 		case <-ctx.Done():
-			f.tellRest()
-			return
-		}
-	}
-}
-
-func (f *failures) tellRest() {
-	for {
-		select {
-		case err := <-f.pending:
-			f.tellOne(err)
-		default:
+			for len(f.pending) > 0 { // nothing is added any more
+				f.tellOne(<-f.pending)
+			}
 			return
 		}
 	}

@@ -22,10 +22,15 @@ type SharedInformerFactory struct {
 	running sync.WaitGroup
 
 	mu        sync.Mutex // guards what follows
-	informers map[InformerKey]sharedInformer
-	order     []InformerKey // of creation
-	started   map[InformerKey]context.CancelFunc
+	informers []*keyedInformer
 	shutDown  bool
+}
+
+// keyedInformer is one informer of a factory.
+type keyedInformer struct {
+	sharedInformer
+	key    InformerKey
+	cancel context.CancelFunc // stops it; nil before it was started
 }
 
 // InformerKey tells the informers of a factory apart: by what they hold and by what they are about. Two clients of
@@ -53,16 +58,13 @@ func InformerFor[T Object](f *SharedInformerFactory, resource string, newInforme
 	key := InformerKey{Type: reflect.TypeFor[T](), Resource: resource}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.informers[key]; ok {
-		return known.(*SharedIndexInformer[T]) // the key contains the type
+	for _, known := range f.informers {
+		if known.key == key {
+			return known.sharedInformer.(*SharedIndexInformer[T]) // the key contains the type
+		}
 	}
 	made := newInformer(f.DefaultResync)
-	if f.informers == nil {
-		f.informers = map[InformerKey]sharedInformer{}
-		f.started = map[InformerKey]context.CancelFunc{}
-	}
-	f.informers[key] = made
-	f.order = append(f.order, key)
+	f.informers = append(f.informers, &keyedInformer{sharedInformer: made, key: key})
 	return made
 }
 
@@ -75,13 +77,12 @@ func (f *SharedInformerFactory) Start(ctx context.Context) error {
 	if f.shutDown {
 		return ErrFactoryShutDown
 	}
-	for _, key := range f.order {
-		if f.started[key] != nil {
+	for _, informer := range f.informers {
+		if informer.cancel != nil {
 			continue
 		}
 		informerCtx, cancel := context.WithCancel(ctx)
-		f.started[key] = cancel
-		informer := f.informers[key]
+		informer.cancel = cancel
 		f.running.Go(func() {
 			defer cancel()
 			// The only error is that the caller runs the informer already.
@@ -98,16 +99,15 @@ func (f *SharedInformerFactory) Start(ctx context.Context) error {
 // that look at what their handlers collected expect (kubernetes/kubernetes#136942).
 func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 	failed := &NotSyncedError{}
-	for key, informer := range f.startedInformers() {
+	for _, informer := range f.startedInformers() {
 		if err := informer.waitSynced(ctx); err != nil {
-			failed.Informers = append(failed.Informers, key)
+			failed.Informers = append(failed.Informers, informer.key)
 			failed.Err = err
 		}
 	}
 	if len(failed.Informers) == 0 {
 		return nil
 	}
-	slices.SortFunc(failed.Informers, func(a, b InformerKey) int { return strings.Compare(a.String(), b.String()) })
 	return failed
 }
 
@@ -125,14 +125,10 @@ func (s *SharedIndexInformer[T]) waitSynced(ctx context.Context) error {
 	return nil
 }
 
-func (f *SharedInformerFactory) startedInformers() map[InformerKey]sharedInformer {
+func (f *SharedInformerFactory) startedInformers() []*keyedInformer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := make(map[InformerKey]sharedInformer, len(f.started))
-	for key := range f.started {
-		out[key] = f.informers[key]
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(f.informers), func(i *keyedInformer) bool { return i.cancel == nil })
 }
 
 // Shutdown stops the informers and returns when all their goroutines have ended, callbacks included. Nothing can
@@ -142,8 +138,10 @@ func (f *SharedInformerFactory) startedInformers() map[InformerKey]sharedInforme
 func (f *SharedInformerFactory) Shutdown() {
 	f.mu.Lock()
 	f.shutDown = true
-	for _, cancel := range f.started {
-		cancel()
+	for _, informer := range f.informers {
+		if informer.cancel != nil {
+			informer.cancel()
+		}
 	}
 	f.mu.Unlock()
 	f.running.Wait()
@@ -151,8 +149,8 @@ func (f *SharedInformerFactory) Shutdown() {
 
 // NotSyncedError names the informers that did not sync in time.
 type NotSyncedError struct {
-	Informers []InformerKey
-	Err       error // why the wait ended: the error of the context, or ErrStopped
+	Informers []InformerKey // in the order of their creation
+	Err       error         // why the wait ended: the error of the context, or ErrStopped
 }
 
 func (e *NotSyncedError) Error() string {
@@ -163,5 +161,4 @@ func (e *NotSyncedError) Error() string {
 	return fmt.Sprintf("caches that did not sync: %s: %v", strings.Join(names, ", "), e.Err)
 }
 
-// Unwrap returns Err.
 func (e *NotSyncedError) Unwrap() error { return e.Err }

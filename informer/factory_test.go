@@ -112,8 +112,8 @@ func TestFactoryNamesWhatDoesNotSync(t *testing.T) {
 		require.ErrorAs(t, err, &missing)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Len(t, missing.Informers, 2)
-		assert.Equal(t, "as bad", missing.Informers[0].Resource)
-		assert.Equal(t, "caches that did not sync: as bad (*api.Namespace), bad (*api.Namespace): context deadline exceeded", err.Error())
+		assert.Equal(t, "bad", missing.Informers[0].Resource)
+		assert.Equal(t, "caches that did not sync: bad (*api.Namespace), as bad (*api.Namespace): context deadline exceeded", err.Error())
 	})
 }
 

@@ -35,45 +35,6 @@ func TestFuncsMayBeNil(t *testing.T) {
 	assert.Equal(t, calls{"add a initial", "update a 1->2", "delete a unknown"}, c)
 }
 
-func TestFilterTranslatesWhatCrossesIt(t *testing.T) {
-	in := &thing{namespace: "ns", name: "a", version: "in"}
-	inToo := &thing{namespace: "ns", name: "a", version: "in too"}
-	out := &thing{namespace: "ns", name: "a", version: "out"}
-	for name, c := range map[string]struct {
-		do   func(h ResourceEventHandler[*thing])
-		want calls
-	}{
-		"an addition inside":  {func(h ResourceEventHandler[*thing]) { h.OnAdd(in, true) }, calls{"add a initial"}},
-		"an addition outside": {func(h ResourceEventHandler[*thing]) { h.OnAdd(out, true) }, nil},
-		"an update inside":    {func(h ResourceEventHandler[*thing]) { h.OnUpdate(in, inToo) }, calls{"update a in->in too"}},
-		"an update outside":   {func(h ResourceEventHandler[*thing]) { h.OnUpdate(out, out) }, nil},
-		"it comes in":         {func(h ResourceEventHandler[*thing]) { h.OnUpdate(out, in) }, calls{"add a"}},
-		"it goes out":         {func(h ResourceEventHandler[*thing]) { h.OnUpdate(in, out) }, calls{"delete ns/a"}},
-		"a deletion inside": {func(h ResourceEventHandler[*thing]) {
-			h.OnDelete(DeletedObject[*thing]{Key: "ns/a", Object: in, FinalStateUnknown: true})
-		}, calls{"delete ns/a unknown"}},
-		"a deletion outside": {func(h ResourceEventHandler[*thing]) {
-			h.OnDelete(DeletedObject[*thing]{Key: "ns/a", Object: out})
-		}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got calls
-			c.do(FilteringResourceEventHandler[*thing]{
-				FilterFunc: func(obj *thing) bool { return obj.version != "out" },
-				Handler:    &got,
-			})
-			assert.Equal(t, c.want, got)
-		})
-	}
-}
-
-func TestFilterWithoutFuncLetsEverythingThrough(t *testing.T) {
-	var got calls
-	h := FilteringResourceEventHandler[*thing]{Handler: &got}
-	h.OnAdd(&thing{name: "a"}, false)
-	assert.Equal(t, calls{"add a"}, got)
-}
-
 func TestNamesOfKinds(t *testing.T) {
 	assert.Equal(t, []string{"add", "update", "delete", "synced", "unknown"},
 		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), EventSynced.String(), EventKind(0).String()})

@@ -19,11 +19,6 @@ type HandlerOptions struct {
 	// it is raised to the period in which the informer looks. An informer whose own period is zero never
 	// resyncs, whatever its handlers ask for.
 	ResyncPeriod time.Duration
-	// CompactAfter bounds what a handler that is stuck costs: when more events than this wait for it, they are merged
-	// into one for each object, from the state that the handler was told last to the newest one. It skips states
-	// like a handler of a broken watch does; one that has to see every single change must not set it. Zero, the
-	// default and what client-go does, is never. The textbook processor ignores it.
-	CompactAfter int
 	// Coalescing keeps at most one event for each object. What happens to an object while the handler works on it merges
 	// into one event, which comes after the handler has returned. A handler that is stuck costs memory by the number
 	// of objects. It receives the deletion of every object that it knows. The textbook processor ignores it.

@@ -132,7 +132,9 @@ func TestFailuresThatNobodyHasTimeForAreCounted(t *testing.T) {
 	}
 	told := 0
 	f.tell = func(*ProcessError) { told++ }
-	f.tellRest()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.run(over)
 	assert.Equal(t, maxPendingFailures, told)
 	count, last := f.summary()
 	assert.EqualValues(t, maxPendingFailures+10, count)

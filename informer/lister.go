@@ -3,6 +3,7 @@ package informer
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"orrery/restclient/api"
 )
@@ -23,7 +24,9 @@ func NewLister[T Object](store Indexer[T], resource string) Lister[T] {
 func (l Lister[T]) List() []T { return l.store.List() }
 
 // ListFunc returns the objects for which match is true, in no particular order.
-func (l Lister[T]) ListFunc(match func(obj T) bool) []T { return filter(l.store.List(), match) }
+func (l Lister[T]) ListFunc(match func(obj T) bool) []T {
+	return slices.DeleteFunc(l.store.List(), func(obj T) bool { return !match(obj) })
+}
 
 // Get returns the object of that name, for objects of the cluster. If there is none the error is one that
 // api.IsNotFound recognises, as if the server had been asked.
@@ -69,13 +72,4 @@ func (l NamespaceLister[T]) Get(name string) (T, error) {
 		return l.lister.get(name, name)
 	}
 	return l.lister.get(l.namespace+"/"+name, name)
-}
-
-func filter[T any](objects []T, match func(T) bool) (out []T) {
-	for _, obj := range objects {
-		if match(obj) {
-			out = append(out, obj)
-		}
-	}
-	return out
 }

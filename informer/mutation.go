@@ -1,8 +1,8 @@
 package informer
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,7 +19,7 @@ import (
 const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 
 // MutationDetectorConfig configures the search for code that changes objects of the store, which are shared by
-// everybody and must not be changed. The zero value is off, unless the environment variable says otherwise.
+// all readers and must not be changed. The zero value is off, unless the environment variable says otherwise.
 //
 // The detector is for tests and hunts: it renders every object once a period. It tells that an object was changed
 // and how, not by whom; the race detector can tell that.
@@ -27,9 +27,6 @@ type MutationDetectorConfig[T any] struct {
 	Enabled bool
 	// Period is how often all objects are looked at. Default one second.
 	Period time.Duration
-	// MaxBytes bounds the text that is kept to be able to show what was different. Default 64 MiB. Of objects
-	// beyond that only a hash is kept: a change is still noticed, and named by key, but not shown.
-	MaxBytes int
 	// Render writes all of an object that is worth watching. Default json.Marshal, which sees what the API
 	// server would see.
 	Render func(obj T) ([]byte, error)
@@ -44,9 +41,6 @@ func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
 	if c.Period <= 0 {
 		c.Period = time.Second
 	}
-	if c.MaxBytes <= 0 {
-		c.MaxBytes = 64 << 20
-	}
 	if c.Render == nil {
 		c.Render = func(obj T) ([]byte, error) { return json.Marshal(obj) }
 	}
@@ -58,15 +52,11 @@ func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
 
 // MutationError reports that an object of the store was changed.
 type MutationError struct {
-	Key string
-	// Differences are the fields that changed, at most 20. Empty if the former state was not kept.
-	Differences []Difference
+	Key         string
+	Differences []Difference // the fields that changed, at most 20
 }
 
 func (e *MutationError) Error() string {
-	if len(e.Differences) == 0 {
-		return fmt.Sprintf("object %q of the store was changed; its former state was not kept", e.Key)
-	}
 	lines := make([]string, len(e.Differences))
 	for i, d := range e.Differences {
 		lines[i] = d.String()
@@ -77,7 +67,7 @@ func (e *MutationError) Error() string {
 // mutationDetector remembers what every object looked like when it entered the store and looks again from time
 // to time. A state that was replaced or deleted is looked at once more.
 //
-// Memory: one hash and at most MaxBytes of text for the current objects, and maxRetired others.
+// Memory: the text of each object of the store, and of maxRetired others at most.
 type mutationDetector[T any] struct {
 	config   MutationDetectorConfig[T]
 	informer string
@@ -86,18 +76,16 @@ type mutationDetector[T any] struct {
 	mu      sync.Mutex
 	current map[string]*remembered[T]
 	retired []*remembered[T] // since the last look
-	bytes   int              // of text in current and retired
 }
 
 // maxRetired bounds the states that wait for their last look; the oldest are let go unseen.
 const maxRetired = 10_000
 
-// remembered is one state of one object. sum, text and broken are changed by the goroutine of the detector alone.
+// remembered is one state of one object. text and broken are changed by the goroutine of the detector alone.
 type remembered[T any] struct {
 	key  string
 	obj  T
-	sum  [sha256.Size]byte
-	text []byte // nil if it exceeds the budget
+	text []byte
 	// broken: the object was changed into something that cannot be rendered, which was reported.
 	broken bool
 }
@@ -115,12 +103,7 @@ func (d *mutationDetector[T]) stored(key string, obj T) error {
 	if err != nil {
 		return fmt.Errorf("the mutation detector cannot watch the object: %w", err)
 	}
-	r := &remembered[T]{key: key, obj: obj, sum: sha256.Sum256(text)}
-	if d.bytes+len(text) <= d.config.MaxBytes {
-		r.text = text
-		d.bytes += len(text)
-	}
-	d.current[key] = r
+	d.current[key] = &remembered[T]{key: key, obj: obj, text: text}
 	return nil
 }
 
@@ -138,7 +121,6 @@ func (d *mutationDetector[T]) retireLocked(key string) {
 	}
 	delete(d.current, key)
 	if len(d.retired) == maxRetired {
-		d.bytes -= len(d.retired[0].text)
 		d.retired = d.retired[1:]
 	}
 	d.retired = append(d.retired, r)
@@ -175,9 +157,6 @@ func (d *mutationDetector[T]) takeAll() []*remembered[T] {
 	defer d.mu.Unlock()
 	all := d.retired
 	d.retired = nil
-	for _, r := range all {
-		d.bytes -= len(r.text)
-	}
 	for _, r := range d.current {
 		all = append(all, r)
 	}
@@ -194,27 +173,12 @@ func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
 		r.broken = true
 		return &MutationError{Key: r.key, Differences: []Difference{{Was: "an object that can be rendered", Is: err.Error()}}}
 	}
-	sum := sha256.Sum256(text)
-	if sum == r.sum {
+	if bytes.Equal(text, r.text) {
 		return nil
 	}
-	found := &MutationError{Key: r.key}
-	if r.text != nil {
-		found.Differences = diffJSON(r.text, text)
-		d.exchangeText(r, text)
-	}
-	r.sum = sum
-	return found
-}
-
-// exchangeText keeps the account of bytes right when a state is replaced. A retired one is out of the account.
-func (d *mutationDetector[T]) exchangeText(r *remembered[T], text []byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.current[r.key] == r {
-		d.bytes += len(text) - len(r.text)
-	}
+	found := &MutationError{Key: r.key, Differences: diffJSON(r.text, text)}
 	r.text = text
+	return found
 }
 
 func (d *mutationDetector[T]) report(err *MutationError) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"orrery/internal/table"
 )
 
 // This page is the sharedProcessor of the article: how one event gets to all handlers.
@@ -37,7 +39,7 @@ func newSharedProcessor[T any]() *sharedProcessor[T] {
 func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Notification[T]) {
 	listener := newProcessorListener(h)
 	for _, n := range initial {
-		listener.pendingNotifications.write(n)
+		listener.pendingNotifications.Push(n)
 	}
 	p.listenersLock.Lock()
 	defer p.listenersLock.Unlock()
@@ -127,8 +129,8 @@ type processorListener[T any] struct {
 	removed chan struct{}        // closed when nothing more is added
 	ended   chan struct{}        // closed when run has ended, even by runtime.Goexit in a callback
 
-	// pendingNotifications belongs to pop. It holds what run could not take yet.
-	pendingNotifications ring[Notification[T]]
+	// pendingNotifications belongs to pop. It holds what run has not taken yet.
+	pendingNotifications table.Ring[Notification[T]]
 }
 
 func newProcessorListener[T any](h *RegisteredHandler[T]) *processorListener[T] {
@@ -156,25 +158,19 @@ func (p *processorListener[T]) add(n Notification[T]) {
 func (p *processorListener[T]) pop() {
 	defer close(p.nextCh) // tells run to return
 
-	var nextCh chan<- Notification[T] // nil, and so never ready, while there is nothing to offer
-	removed := p.removed
-	notification, ok := p.pendingNotifications.read()
-	for {
-		if nextCh = nil; ok {
-			nextCh = p.nextCh
-		}
-		if !ok && removed == nil {
+	for removed := p.removed; ; {
+		var nextCh chan<- Notification[T] // nil, and so never ready, while there is nothing to offer
+		var notification Notification[T]
+		if p.pendingNotifications.Len() > 0 {
+			nextCh, notification = p.nextCh, p.pendingNotifications.At(0)
+		} else if removed == nil {
 			return
 		}
 		select {
 		case nextCh <- notification:
-			notification, ok = p.pendingNotifications.read()
+			p.pendingNotifications.Pop()
 		case n := <-p.addCh:
-			if ok {
-				p.pendingNotifications.write(n)
-			} else { // there is nothing before it
-				notification, ok = n, true
-			}
+			p.pendingNotifications.Push(n)
 		case <-removed:
 			removed = nil
 		case <-p.ended:

@@ -165,7 +165,9 @@ func (h *RegisteredHandler[T]) panicked(_ context.Context, p *wait.Panic) {
 }
 
 func (h *RegisteredHandler[T]) synced() {
-	h.registration.markSynced()
+	if !h.registration.HasSynced() {
+		close(h.registration.synced)
+	}
 	if h.trace.HandlerSynced != nil {
 		h.trace.HandlerSynced(h.registration.info)
 	}

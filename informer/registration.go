@@ -14,9 +14,8 @@ type Registration struct {
 	info  HandlerInfo
 	owner any // the informer that gave it out, for comparison only
 
-	syncedFlag atomic.Bool   // set before synced is closed, by the goroutine of the handler alone
-	synced     chan struct{} // closed when the initial list has been handled
-	ended      chan struct{} // closed when the last callback has returned
+	synced chan struct{} // closed when the initial list has been handled
+	ended  chan struct{} // closed when the last callback has returned
 	// goroutine is the number of the goroutine that calls the handler, 0 before it runs.
 	goroutine atomic.Uint64
 }
@@ -33,7 +32,7 @@ func (r *Registration) Info() HandlerInfo { return r.info }
 // returned. A callback that panicked (and did not end the process) has been told.
 //
 // It says more than the HasSynced of the informer, which is about the store.
-func (r *Registration) HasSynced() bool { return r.syncedFlag.Load() }
+func (r *Registration) HasSynced() bool { return isClosed(r.synced) }
 
 // Synced returns a channel that is closed when [Registration.HasSynced] becomes true. It stays open if the
 // handler is removed or the informer stops before.
@@ -42,13 +41,6 @@ func (r *Registration) Synced() <-chan struct{} { return r.synced }
 // Ended returns a channel that is closed when no callback of the handler is going on or is going to begin: it
 // was removed, or the informer stopped.
 func (r *Registration) Ended() <-chan struct{} { return r.ended }
-
-// markSynced is called by the goroutine of the handler.
-func (r *Registration) markSynced() {
-	if !r.syncedFlag.Swap(true) {
-		close(r.synced)
-	}
-}
 
 // waitEnded waits for the last callback, unless it is that callback which waits.
 func (r *Registration) waitEnded(ctx context.Context) error {

@@ -12,12 +12,7 @@ import (
 
 // SharedIndexInformer keeps a local copy of a collection on an API server and tells any number of handlers what
 // changes in it. One informer, with one list and one watch, is shared by all handlers of the collection;
-// a [SharedInformerFactory] sees to that.
-//
-//	server -> Reflector -> DeltaFIFO -> HandleDeltas -> Indexer
-//	                                         |
-//	                                         +-> Processor -> listener -> handler
-//	                                                       -> listener -> handler
+// a [SharedInformerFactory] sees to that. The picture is in the package documentation.
 //
 // All methods may be called from any goroutine, callbacks of handlers included.
 type SharedIndexInformer[T Object] struct {
@@ -36,11 +31,9 @@ type SharedIndexInformer[T Object] struct {
 	// in the store exactly what came before its first event. It comes before every other lock.
 	blockDeltas sync.Mutex
 
-	mu                sync.Mutex // guards what follows
-	state             State
-	transform         TransformFunc[T]
-	watchErrorHandler func(ctx context.Context, err error)
-	controller        *controller[T] // nil before Run
+	mu         sync.Mutex // guards what follows
+	state      State
+	controller *controller[T] // nil before Run
 }
 
 // State is the part of its life that an informer is in.
@@ -72,13 +65,11 @@ func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *Share
 			Indexers: cfg.Indexers,
 			Trace:    cfg.StoreTrace,
 		}),
-		synced:            make(chan struct{}),
-		ended:             make(chan struct{}),
-		processor:         cfg.Gears.NewProcessor(),
-		handlers:          registry[T]{checkPeriod: cfg.ResyncPeriod},
-		failures:          newFailures(),
-		transform:         cfg.Transform,
-		watchErrorHandler: cfg.WatchErrorHandler,
+		synced:    make(chan struct{}),
+		ended:     make(chan struct{}),
+		processor: cfg.Gears.NewProcessor(),
+		handlers:  registry[T]{checkPeriod: cfg.ResyncPeriod},
+		failures:  newFailures(),
 	}
 	if cfg.MutationDetector.Enabled {
 		s.detector = newMutationDetector(cfg.Name, cfg.Trace, cfg.MutationDetector)
@@ -117,31 +108,11 @@ func (s *SharedIndexInformer[T]) AddIndexers(indexers indexer.Indexers[T]) error
 	return s.indexer.AddIndexers(indexers)
 }
 
-// SetTransform replaces Config.Transform. After Run it returns [ErrStarted].
-func (s *SharedIndexInformer[T]) SetTransform(transform TransformFunc[T]) error {
-	return s.beforeStart(func() { s.transform = transform })
-}
-
-// SetWatchErrorHandler replaces Config.WatchErrorHandler. After Run it returns [ErrStarted].
-func (s *SharedIndexInformer[T]) SetWatchErrorHandler(handler func(ctx context.Context, err error)) error {
-	return s.beforeStart(func() { s.watchErrorHandler = handler })
-}
-
-func (s *SharedIndexInformer[T]) beforeStart(set func()) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state != StateNew {
-		return ErrStarted
-	}
-	set()
-	return nil
-}
-
 // LastSyncResourceVersion returns the version of the collection that the informer has seen last, "" before the
 // first list. It is meant for people: versions are compared by the server alone.
 func (s *SharedIndexInformer[T]) LastSyncResourceVersion() string {
 	if c := s.runningController(); c != nil {
-		return c.reflector().LastSyncResourceVersion()
+		return (*c.reflector.Load()).LastSyncResourceVersion()
 	}
 	return ""
 }
@@ -211,7 +182,7 @@ func (s *SharedIndexInformer[T]) start(ctx context.Context) (*controller[T], err
 	}
 	s.state = StateRunning
 	s.controller = s.newController()
-	s.failures.tell = s.tellFailure(ctx, s.watchErrorHandler)
+	s.failures.tell = s.tellFailure(ctx)
 	return s.controller, nil
 }
 
@@ -221,12 +192,12 @@ func (s *SharedIndexInformer[T]) setStopped() {
 	s.state = StateStopped
 }
 
-// newController is called once, with the transform and the error handler that hold from then on.
+// newController is called once.
 func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	queue := s.config.Gears.NewQueue(deltafifo.Config[T]{
 		KeyFunc:      keyFuncOf(s.indexer),
 		KnownObjects: s.indexer,
-		Transform:    guardedTransform(s.transform, s.failures.add),
+		Transform:    guardedTransform(s.config.Transform, s.failures.add),
 		Trace:        s.config.QueueTrace,
 	})
 	cfg := s.config.Reflector
@@ -236,8 +207,12 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	cfg.KeyFunc = MetaNamespaceKeyFunc[T]
 	cfg.ResyncPeriod = s.handlers.start()
 	cfg.ShouldResync = s.shouldResync
-	cfg.WatchErrorHandler = s.watchErrorHandler
-	return newController(queue, func() Reflector { return s.config.Gears.NewReflector(cfg) }, s.handleDeltas, s.flush, s.failures.add)
+	cfg.WatchErrorHandler = s.config.WatchErrorHandler
+	c := &controller[T]{queue: queue, process: s.handleDeltas, idle: s.flush, failed: s.failures.add,
+		newReflector: func() Reflector { return s.config.Gears.NewReflector(cfg) }}
+	c.batches, _ = queue.(batchPopper[T])
+	c.renewReflector()
+	return c
 }
 
 // flush hands on what the processor has kept, if it keeps anything, and reports the handlers that fall behind.
@@ -278,12 +253,12 @@ func (s *SharedIndexInformer[T]) announceSync(ctx context.Context, queueSynced <
 }
 
 // tellFailure returns what failures does with each error.
-func (s *SharedIndexInformer[T]) tellFailure(ctx context.Context, handler func(context.Context, error)) func(*ProcessError) {
+func (s *SharedIndexInformer[T]) tellFailure(ctx context.Context) func(*ProcessError) {
 	return func(err *ProcessError) {
 		if t := s.config.Trace; t.ProcessError != nil {
 			t.ProcessError(s.config.Name, err)
 		}
-		if handler != nil {
+		if handler := s.config.WatchErrorHandler; handler != nil {
 			handler(ctx, err)
 		}
 	}

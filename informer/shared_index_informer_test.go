@@ -28,8 +28,6 @@ func TestRunReturnsTypedErrors(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
 		n.start()
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
-		assert.ErrorIs(t, n.SetTransform(nil), informer.ErrStarted)
-		assert.ErrorIs(t, n.SetWatchErrorHandler(nil), informer.ErrStarted)
 		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
 		require.NoError(t, n.stop())
 
@@ -37,7 +35,6 @@ func TestRunReturnsTypedErrors(t *testing.T) {
 		_, err := n.AddEventHandler(&log{})
 		assert.ErrorIs(t, err, informer.ErrStopped)
 		assert.ErrorIs(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"other": byLabel}), informer.ErrStopped)
-		assert.ErrorIs(t, n.SetTransform(nil), informer.ErrStarted)
 	})
 }
 
@@ -77,12 +74,13 @@ func TestIndexersAreKeptUpToDate(t *testing.T) {
 	})
 }
 
-func TestWhatIsSetBeforeTheStartHolds(t *testing.T) {
-	inEachBubble(t, config{Name: "spaces"}, func(n *namespaces) {
+func TestTheWatchErrorHandlerIsTold(t *testing.T) {
+	var told []error
+	tell := func(_ context.Context, err error) { told = append(told, err) }
+	inEachBubble(t, config{Name: "spaces", WatchErrorHandler: tell}, func(n *namespaces) {
 		assert.Equal(t, "spaces", n.Name())
 		refused := errors.New("refused")
-		var told []error
-		require.NoError(t, n.SetWatchErrorHandler(func(_ context.Context, err error) { told = append(told, err) }))
+		told = nil
 		n.source.SetStreamingList(informertest.StreamingRefused)
 		n.source.FailList(refused)
 		n.start()

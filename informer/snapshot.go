@@ -71,7 +71,7 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 		if queue, ok := c.queue.(interface{ Len() int }); ok {
 			out.Queued = queue.Len()
 		}
-		out.Reflector, _ = snapshotOf[reflector.Snapshot](c.reflector())
+		out.Reflector, _ = snapshotOf[reflector.Snapshot](*c.reflector.Load())
 	}
 	s.handlers.mu.Lock()
 	defer s.handlers.mu.Unlock()

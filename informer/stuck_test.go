@@ -75,10 +75,9 @@ func TestAHandlerThatBlocksForAnHour(t *testing.T) {
 		options informer.HandlerOptions
 		pending int // of the one that hangs, at most
 	}{
-		// Each change of the hour waits, as in client-go: see HandlerOptions.CompactAfter.
+		// Each change of the hour waits, as in client-go: see HandlerOptions.Coalescing.
 		"textbook":        {informer.Gears[*api.Namespace]{}, informer.HandlerOptions{}, 7000},
 		"fast, unlimited": {fastGears, informer.HandlerOptions{}, 7000},
-		"fast, compacted": {fastGears, informer.HandlerOptions{CompactAfter: 100}, 101},
 		"coalescing":      {fastGears, informer.HandlerOptions{Coalescing: true}, stuckObjects + 1},
 	}
 	for name, test := range tests {

@@ -2,7 +2,10 @@ package informer
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"orrery/wait"
 )
 
 // InformerSynced is a question such as SharedIndexInformer.HasSynced or Registration.HasSynced.
@@ -23,25 +26,11 @@ const syncPollPeriod = 100 * time.Millisecond
 // A controller that depends on what its own handlers have collected has to wait for its registrations: the cache
 // of the informer may be complete before the handlers have been told of all of it.
 func WaitForCacheSync(ctx context.Context, synced ...InformerSynced) bool {
-	ticker := time.NewTicker(syncPollPeriod)
-	defer ticker.Stop()
-	for !all(synced) {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
-func all(synced []InformerSynced) bool {
-	for _, s := range synced {
-		if !s() {
-			return false
-		}
-	}
-	return true
+	isNot := func(s InformerSynced) bool { return !s() }
+	err := wait.PollUntilContextCancel(ctx, syncPollPeriod, true, func(context.Context) (bool, error) {
+		return !slices.ContainsFunc(synced, isNot), nil
+	})
+	return err == nil
 }
 
 // WaitForSync waits until all informers and registrations have synced. It returns nil, or the error of ctx if that

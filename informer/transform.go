@@ -28,12 +28,6 @@ func StripManagedFields[T any](head func(obj T) *api.ObjectMeta) TransformFunc[T
 	}
 }
 
-// StripUnstructuredManagedFields is the transform of [StripManagedFields] for documents.
-func StripUnstructuredManagedFields(obj *api.Unstructured) (*api.Unstructured, error) {
-	obj.RemoveNested("metadata", "managedFields")
-	return obj, nil
-}
-
 // guardedTransform reports what goes wrong in a transform, which the reflector would only count, and turns a
 // panic that is to be survived into an error, so that it costs one event and not the reflector.
 func guardedTransform[T Object](transform TransformFunc[T], failed func(*ProcessError)) TransformFunc[T] {

@@ -18,13 +18,3 @@ func TestStripManagedFields(t *testing.T) {
 	assert.Same(t, ns, got)
 	assert.Equal(t, api.ObjectMeta{Name: "a"}, got.ObjectMeta)
 }
-
-func TestStripUnstructuredManagedFields(t *testing.T) {
-	obj := &api.Unstructured{}
-	require.NoError(t, obj.UnmarshalJSON([]byte(`{"kind":"X","metadata":{"name":"a","managedFields":[{"manager":"kubectl"}]}}`)))
-	got, err := StripUnstructuredManagedFields(obj)
-	require.NoError(t, err)
-	text, err := got.MarshalJSON()
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"kind":"X","metadata":{"name":"a"}}`, string(text))
-}

@@ -38,11 +38,16 @@ type ConditionUpdater struct {
 	finalizers   map[string]int // items that have each finalizer
 }
 
-// ProcessDiscoverResourcesErr records that some or all groups could not be discovered.
-func (u *ConditionUpdater) ProcessDiscoverResourcesErr(err error) { u.discoveryErr = err }
-
-// ProcessGroupVersionErr records that a group version could not be parsed.
-func (u *ConditionUpdater) ProcessGroupVersionErr(err error) { u.parseErr = err }
+// ProcessDiscovery records an answer of discovery. It returns the types that the answer lists, and an error if types may be
+// missing. An answer without any is wrong.
+func (u *ConditionUpdater) ProcessDiscovery(lists []*api.APIResourceList, err error) ([]DeletableResource, error) {
+	resources, parseErr := DeletableResources(lists)
+	if len(resources) == 0 && err == nil && parseErr == nil {
+		err = ErrNothingDiscovered
+	}
+	u.discoveryErr, u.parseErr = err, parseErr
+	return resources, err
+}
 
 // ProcessContent records what is left of one resource type, and why deleting it failed.
 func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Remains, err error) {

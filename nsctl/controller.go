@@ -80,19 +80,6 @@ const (
 	lastRetry           = time.Minute
 )
 
-// EffectiveGracePeriod returns the grace period that a configuration value stands for: 0 is the default, a negative
-// one none.
-func EffectiveGracePeriod(configured time.Duration) time.Duration {
-	switch {
-	case configured == 0:
-		return defaultGracePeriod
-	case configured < 0:
-		return 0
-	default:
-		return configured
-	}
-}
-
 // NewController registers the controller's handlers with the informer. It fails if the informer has stopped.
 func NewController(config Config) (*Controller, error) {
 	limiter := config.RateLimiter
@@ -110,10 +97,10 @@ func NewController(config Config) (*Controller, error) {
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
 		queue:       newQueue(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
-		gracePeriod: EffectiveGracePeriod(config.GracePeriod),
+		gracePeriod: noneIfNegative(config.GracePeriod, defaultGracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),
 		drain:       orDefault(config.DrainTimeout, defaultDrainTimeout),
-		passTimeout: effectivePassTimeout(config.PassTimeout),
+		passTimeout: noneIfNegative(config.PassTimeout, defaultPassTimeout),
 		trace:       config.Trace.complete(),
 		active:      map[string]time.Time{},
 		deletions:   map[string]*deletion{},
@@ -121,16 +108,13 @@ func NewController(config Config) (*Controller, error) {
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         "namespace controller",
 		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
-		CompactAfter: handlerBacklog,
+		Coalescing:   true, // only the newest state of a namespace matters
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
-
-// handlerBacklog bounds what waits for the handler if a hook blocks it: only the newest state matters.
-const handlerBacklog = 4096
 
 func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	return informer.ResourceEventHandlerFuncs[*api.Namespace]{
@@ -151,11 +135,12 @@ func (c *Controller) handler() informer.ResourceEventHandler[*api.Namespace] {
 	}
 }
 
-func effectivePassTimeout(configured time.Duration) time.Duration {
-	if configured < 0 {
+// noneIfNegative is orDefault for a time of which there may be none.
+func noneIfNegative(value, fallback time.Duration) time.Duration {
+	if value < 0 {
 		return 0
 	}
-	return orDefault(configured, defaultPassTimeout)
+	return orDefault(value, fallback)
 }
 
 func orDefault[T int | time.Duration](value, fallback T) T {

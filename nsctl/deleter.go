@@ -180,12 +180,7 @@ func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, name
 	defer d.trace.Phase(namespace.Name, PhaseDiscovery)()
 	d.discovery.Invalidate()
 	lists, err := d.discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time)
-	resources, parseErr := DeletableResources(lists)
-	if len(resources) == 0 && err == nil && parseErr == nil {
-		err = ErrNothingDiscovered
-	}
-	conditionUpdater.ProcessDiscoverResourcesErr(err)
-	conditionUpdater.ProcessGroupVersionErr(parseErr)
+	resources, err := conditionUpdater.ProcessDiscovery(lists, err)
 	d.trace.Discovered(namespace.Name, len(resources), err)
 	if err != nil && !slices.ContainsFunc(resources, DeletableResource.IsPods) {
 		return nil

@@ -21,16 +21,9 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-	lists, err := d.config.Discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time)
-	resources, parseErr := DeletableResources(lists)
-	if len(resources) == 0 && err == nil && parseErr == nil {
-		err = ErrNothingDiscovered
-	}
-	d.config.Trace.Discovered(nsName, len(resources), err)
-
 	var updater ConditionUpdater
-	updater.ProcessDiscoverResourcesErr(err)
-	updater.ProcessGroupVersionErr(parseErr)
+	resources, err := updater.ProcessDiscovery(d.config.Discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time))
+	d.config.Trace.Discovered(nsName, len(resources), err)
 	counts, errs := make([]int, len(resources)), make([]error, len(resources))
 	for i, resource := range resources {
 		if resource.CanList {

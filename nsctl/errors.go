@@ -46,7 +46,6 @@ func (e *ContentError) Error() string {
 	return fmt.Sprintf("%d errors: [%s]", len(texts), strings.Join(texts, ", "))
 }
 
-// Unwrap returns the parts.
 func (e *ContentError) Unwrap() []error { return e.Errors }
 
 // ResourceError reports that a request about one type of a namespace's content failed.
@@ -62,7 +61,6 @@ func (e *ResourceError) Error() string {
 	return fmt.Sprintf("%s of %s: %v", e.Doing, strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ResourceError) Unwrap() error { return e.Err }
 
 // UnexpectedItemsError reports that objects outlive their deletion although neither a grace period nor a
@@ -121,8 +119,8 @@ func IgnoreNotFound(err error) error {
 // NotServed reports whether a type that discovery lists was answered as if it did not exist or lacked the verb.
 func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
 
-// conditionText returns how an error reads in a condition: the server's own words where it gave any, as in the
-// original, without the context that a log line needs.
+// conditionText returns how an error reads in a condition: the server's own words where it gave any, as in
+// upstream, without the context that a log line needs.
 func conditionText(err error) string {
 	if status, ok := errors.AsType[*api.StatusError](err); ok {
 		return status.Error()

@@ -7,40 +7,12 @@ import (
 	"time"
 
 	"orrery/queue"
+	"orrery/queue/queuetest"
 )
-
-// someKeys are as long as those of namespaced objects usually are.
-func someKeys(n int) []string {
-	keys := make([]string, n)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("namespace-%04d/some-name-%08d", i%1000, i)
-	}
-	return keys
-}
-
-// noMetrics is a provider whose metrics do nothing, so that what is left is the
-// queue's own work for them.
-type noMetrics struct{}
-
-type noMetric struct{}
-
-func (noMetric) Inc()            {}
-func (noMetric) Set(float64)     {}
-func (noMetric) Observe(float64) {}
-
-func (noMetrics) NewDepthMetric(string) queue.SettableGaugeMetric                 { return noMetric{} }
-func (noMetrics) NewAddsMetric(string) queue.CounterMetric                        { return noMetric{} }
-func (noMetrics) NewLatencyMetric(string) queue.HistogramMetric                   { return noMetric{} }
-func (noMetrics) NewWorkDurationMetric(string) queue.HistogramMetric              { return noMetric{} }
-func (noMetrics) NewUnfinishedWorkSecondsMetric(string) queue.SettableGaugeMetric { return noMetric{} }
-func (noMetrics) NewLongestRunningProcessorSecondsMetric(string) queue.SettableGaugeMetric {
-	return noMetric{}
-}
-func (noMetrics) NewRetriesMetric(string) queue.CounterMetric { return noMetric{} }
 
 func benchmarkCycle(b *testing.B, newForm newQueue, config queue.Config[string]) {
 	q := newForm(nil, config)
-	keys := someKeys(1024)
+	keys := queuetest.Keys(1024)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		q.Add(keys[i%len(keys)])
@@ -56,7 +28,7 @@ func BenchmarkCycle(b *testing.B) {
 		b.Run("empty trace", func(b *testing.B) {
 			benchmarkCycle(b, newForm, queue.Config[string]{Trace: &queue.Trace[string]{}})
 		})
-		b.Run("metrics", func(b *testing.B) { benchmarkCycle(b, newForm, queue.Config[string]{Metrics: noMetrics{}}) })
+		b.Run("metrics", func(b *testing.B) { benchmarkCycle(b, newForm, queue.Config[string]{Metrics: queuetest.NoMetrics{}}) })
 	})
 }
 
@@ -64,7 +36,7 @@ func BenchmarkCycle(b *testing.B) {
 func BenchmarkCycleOfManyKeys(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
-		keys := someKeys(100_000)
+		keys := queuetest.Keys(100_000)
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			q.Add(keys[i%len(keys)])
@@ -78,7 +50,7 @@ func BenchmarkCycleOfManyKeys(b *testing.B) {
 func BenchmarkCycleOfAFullQueue(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
-		for _, key := range someKeys(1000) {
+		for _, key := range queuetest.Keys(1000) {
 			q.Add(key)
 		}
 		b.ReportAllocs()
@@ -96,7 +68,7 @@ func BenchmarkWorkers(b *testing.B) {
 		for _, n := range []int{1, 4} {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
 				q := newForm.plain()
-				keys := someKeys(100_000)
+				keys := queuetest.Keys(100_000)
 				var workers sync.WaitGroup
 				for range n {
 					workers.Go(func() { work(q) })
@@ -128,7 +100,7 @@ func BenchmarkAddAfter(b *testing.B) {
 	eachForm(b, func(b *testing.B, newForm newQueue) {
 		q := newForm.plain()
 		defer q.ShutDown()
-		keys := someKeys(b.N)
+		keys := queuetest.Keys(b.N)
 		b.ReportAllocs()
 		b.ResetTimer()
 		for _, key := range keys {
@@ -144,7 +116,7 @@ func BenchmarkAddRateLimited(b *testing.B) {
 		limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Hour, 1000*time.Hour)
 		q := newForm(limiter, queue.Config[string]{})
 		defer q.ShutDown()
-		keys := someKeys(b.N)
+		keys := queuetest.Keys(b.N)
 		b.ReportAllocs()
 		b.ResetTimer()
 		for _, key := range keys {

@@ -15,6 +15,7 @@ import (
 
 	"orrery/queue"
 	"orrery/queue/fast"
+	"orrery/queue/queuetest"
 )
 
 // The suite in queuetest checks each small history of a queue as a whole, in virtual time, the order of keys included. Here
@@ -269,7 +270,7 @@ func search(history []porcupine.Operation) (porcupine.CheckResult, porcupine.Lin
 func TestLinearizableUnderLoad(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		for name, config := range map[string]queue.Config[string]{
-			"plain": {}, "with metrics": {Name: "q", Metrics: noMetrics{}},
+			"plain": {}, "with metrics": {Name: "q", Metrics: queuetest.NoMetrics{}},
 			"with a trace": {Trace: &queue.Trace[string]{Added: func(queue.Event[string]) {}}},
 		} {
 			t.Run(name, func(t *testing.T) {

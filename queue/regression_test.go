@@ -14,11 +14,12 @@ import (
 
 	"orrery/queue"
 	"orrery/queue/fast"
+	"orrery/queue/queuetest"
 )
 
 // Each test is a defect of client-go's workqueue, as far as it has one with its
 // number in kubernetes/kubernetes. queuetest has most of them a second time, as
-// capabilities that the original lacks.
+// capabilities that client-go lacks.
 
 // Two keys are queued, no worker holds one: ShutDownWithDrain returned at once.
 func TestIssue141079DrainReturnsWithKeysQueued(t *testing.T) {
@@ -159,7 +160,7 @@ func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: noMetrics{}})
+			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics{}})
 			q.Add("a")
 			q.UpdateMetrics()
 			assert.LessOrEqual(t, runtime.NumGoroutine(), before)

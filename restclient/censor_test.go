@@ -93,7 +93,6 @@ func TestServersThatRepeatSecretsAreCensored(t *testing.T) {
 						c.Credentials = fixedHeader(header)
 						c.WatchTransport = transport
 						c.MaxRetries = -1
-						c.WarningHandler = func(w restclient.Warning) { fmt.Fprintf(&told, "%+v\n", w) }
 						c.Trace = &restclient.Trace{
 							RequestDone: func(i restclient.RequestInfo, r restclient.RequestResult) { fmt.Fprintf(&told, "%+v %+v\n", i, r) },
 							Warning:     func(w restclient.Warning) { fmt.Fprintf(&told, "%+v\n", w) },

@@ -1,13 +1,13 @@
 package restclient
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -35,7 +35,7 @@ type ConfigError struct {
 func (e *ConfigError) Error() string {
 	text := fmt.Sprintf("the client configuration is wrong: %s %s", e.Field, e.Problem)
 	if e.Err != nil {
-		text += ": " + redactText(e.Err.Error())
+		text += ": " + Redact(e.Err.Error())
 	}
 	return text
 }
@@ -70,6 +70,15 @@ func New(cfg Config) (*Client, error) {
 			"anybody on the way can read and change what is sent to " + base.Host})
 	}
 	return c, nil
+}
+
+// As returns a client for another part of the program: the same server and connections, and a user agent and a rate limit of
+// its own. The configuration says what a QPS and a burst of 0 mean. To close either of the two closes the connections of both.
+func (c *Client) As(userAgent string, qps float32, burst int) *Client {
+	cfg := c.cfg
+	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
+	cfg = withDefaults(cfg)
+	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
 }
 
 // Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
@@ -125,15 +134,12 @@ func (c *Client) GoString() string { return c.String() }
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
 // cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	x := newExchange(c, req)
+	x := &exchange{client: c, req: req}
 	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
 	return x.run(ctx)
 }
 
 func (c *Client) warn(w Warning) {
-	if c.cfg.WarningHandler != nil {
-		c.cfg.WarningHandler(w)
-	}
 	if t := c.cfg.Trace; t != nil && t.Warning != nil {
 		t.Warning(w)
 	}
@@ -176,23 +182,16 @@ func withDefaults(cfg Config) Config {
 	if cfg.Burst <= 0 {
 		cfg.Burst = max(1, int(2*cfg.QPS))
 	}
-	setDefault(&cfg.MaxRetries, DefaultMaxRetries)
-	setDefault(&cfg.MaxRetryAfter, DefaultMaxRetryAfter)
-	setDefault(&cfg.MaxFrameBytes, DefaultMaxFrameBytes)
-	setDefault(&cfg.MaxBodyBytes, DefaultMaxBodyBytes)
-	setDefault(&cfg.PingInterval, DefaultPingInterval)
-	setDefault(&cfg.PingTimeout, DefaultPingTimeout)
-	setDefault(&cfg.SilenceTimeout, DefaultSilenceTimeout)
-	setDefault(&cfg.WatchTransport, WatchHTTP)
-	setDefault(&cfg.Codec, PlainCodec())
-	setDefault(&cfg.UserAgent, DefaultUserAgent())
-	setDefault[time.Duration](&cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
+	cfg.MaxRetries = cmp.Or(cfg.MaxRetries, DefaultMaxRetries)
+	cfg.MaxRetryAfter = cmp.Or(cfg.MaxRetryAfter, DefaultMaxRetryAfter)
+	cfg.MaxFrameBytes = cmp.Or(cfg.MaxFrameBytes, DefaultMaxFrameBytes)
+	cfg.MaxBodyBytes = cmp.Or(cfg.MaxBodyBytes, DefaultMaxBodyBytes)
+	cfg.PingInterval = cmp.Or(cfg.PingInterval, DefaultPingInterval)
+	cfg.PingTimeout = cmp.Or(cfg.PingTimeout, DefaultPingTimeout)
+	cfg.SilenceTimeout = cmp.Or(cfg.SilenceTimeout, DefaultSilenceTimeout)
+	cfg.WatchTransport = cmp.Or(cfg.WatchTransport, WatchHTTP)
+	cfg.Codec = cmp.Or(cfg.Codec, PlainCodec())
+	cfg.UserAgent = cmp.Or(cfg.UserAgent, DefaultUserAgent())
+	cfg.TLS.CheckInterval = cmp.Or(cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
 	return cfg
-}
-
-func setDefault[V comparable](field *V, value V) {
-	var zero V
-	if *field == zero {
-		*field = value
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 )
 
@@ -90,10 +89,6 @@ type Config struct {
 	MaxFrameBytes int
 	MaxBodyBytes  int
 
-	// WarningHandler gets the Warning headers of answers and this package's own warnings (for instance that the server's
-	// certificate is not verified). Nil: they are dropped, the Trace sees them all the same.
-	WarningHandler WarningHandler
-
 	// Trace looks inside. Nil costs one branch per hook.
 	Trace *Trace
 }
@@ -112,7 +107,7 @@ type TLS struct {
 	// ServerName is compared with the certificate instead of the host's name.
 	ServerName string
 
-	// Insecure accepts any server certificate, and warns through WarningHandler and Trace. It excludes CAData, CAFile and ReadCA.
+	// Insecure accepts any server certificate, and calls Trace.Warning. It excludes CAData, CAFile and ReadCA.
 	Insecure bool
 
 	// CheckInterval is how often CAFile and Credentials.ClientCertificate are looked at between handshakes.
@@ -125,13 +120,13 @@ func (t TLS) wanted() bool {
 	return len(t.CAData) > 0 || t.CAFile != "" || t.ReadCA != nil || t.ServerName != "" || t.Insecure
 }
 
-// String describes the configuration without anything secret. Printing a Config with fmt never shows Credentials.
+// String names the type of the credentials, and nothing that may be secret, as a Host can be before New has checked it. Printing a Config with fmt never shows Credentials.
 func (c Config) String() string {
 	credentials := "none"
 	if c.Credentials != nil {
 		credentials = fmt.Sprintf("%T", c.Credentials)
 	}
-	return fmt.Sprintf("restclient.Config(host %s, credentials %s)", redactHost(c.Host), credentials)
+	return "restclient.Config(credentials " + credentials + ")"
 }
 
 // GoString is String: %#v must not print credentials either.
@@ -183,12 +178,10 @@ type Credentials interface {
 
 // DefaultUserAgent names the program, its version and the platform: "orrery/v1.2.0 (linux/amd64)". API servers take the
 // part before the slash as the field manager of what the program writes.
-func DefaultUserAgent() string { return defaultUserAgent() }
-
-var defaultUserAgent = sync.OnceValue(func() string {
+func DefaultUserAgent() string {
 	program, version := filepath.Base(os.Args[0]), "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		version = info.Main.Version
 	}
 	return program + "/" + version + " (" + runtime.GOOS + "/" + runtime.GOARCH + ")"
-})
+}

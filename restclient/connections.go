@@ -2,11 +2,10 @@ package restclient
 
 import (
 	"context"
-	"crypto/tls"
+	"maps"
 	"net"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // connections are those that a client has opened and that are not closed yet.
@@ -23,40 +22,10 @@ type connections struct {
 	closing bool // nothing is kept for later any more
 }
 
-// connection is a net.Conn that tells when it is closed, and for how long nothing has come over it.
+// connection is a net.Conn that tells its owner when it is closed.
 type connection struct {
 	net.Conn
-	owner  *connections
-	opened time.Time
-	heard  atomic.Int64 // when something came last, counted from opened
-}
-
-// Read notes the time of what comes.
-func (c *connection) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.heard.Store(int64(time.Since(c.opened)))
-	}
-	return n, err
-}
-
-// silence is for how long nothing has come.
-func (c *connection) silence() time.Duration {
-	return time.Since(c.opened) - time.Duration(c.heard.Load())
-}
-
-// connectionBelow finds our own connection below what net/http put on top of it; nil if there is none.
-func connectionBelow(conn net.Conn) *connection {
-	for {
-		switch c := conn.(type) {
-		case *connection:
-			return c
-		case *tls.Conn:
-			conn = c.NetConn()
-		default:
-			return nil
-		}
-	}
+	owner *connections
 }
 
 func newConnections(dial func(ctx context.Context, network, addr string) (net.Conn, error)) *connections {
@@ -68,7 +37,7 @@ func (c *connections) dialContext(ctx context.Context, network, addr string) (ne
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{Conn: raw, owner: c, opened: time.Now()}
+	conn := &connection{Conn: raw, owner: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = struct{}{}
@@ -106,20 +75,13 @@ func (c *connections) close() {
 }
 
 func (c *connections) closeUnused() {
-	for _, conn := range c.unused() {
+	c.mu.Lock()
+	var unused []*connection
+	if c.closing && c.users == 0 {
+		unused = slices.Collect(maps.Keys(c.open))
+	}
+	c.mu.Unlock()
+	for _, conn := range unused { // each takes itself out of c.open
 		conn.Close()
 	}
-}
-
-func (c *connections) unused() []*connection {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closing || c.users > 0 {
-		return nil
-	}
-	unused := make([]*connection, 0, len(c.open))
-	for conn := range c.open {
-		unused = append(unused, conn)
-	}
-	return unused
 }

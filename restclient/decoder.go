@@ -246,25 +246,10 @@ func (l *listDecoder[T]) badItem(err error) error {
 	return fmt.Errorf("item %d: %w", len(l.list.Items), err)
 }
 
-// result looks at what the body was: a list, or a Status.
 func (l *listDecoder[T]) result() (*api.List[T], error) {
-	document, err := json.Marshal(l.fields)
-	if err != nil {
+	head, ok, err := ListHead(l.fields, l.hasItems)
+	if err != nil || !ok {
 		return nil, err
-	}
-	head := api.List[json.RawMessage]{}
-	if err := json.Unmarshal(document, &head); err != nil {
-		return nil, err
-	}
-	if head.Kind == "Status" {
-		var status api.Status
-		if err := json.Unmarshal(document, &status); err != nil || status.Status != api.StatusFailure {
-			return nil, err
-		}
-		return nil, api.NewStatusError(status)
-	}
-	if !l.hasItems && !strings.HasSuffix(head.Kind, "List") {
-		return nil, fmt.Errorf("an object of kind %q where a list should be", head.Kind)
 	}
 	l.list.TypeMeta, l.list.ListMeta = head.TypeMeta, head.ListMeta
 	if l.complete != nil {
@@ -273,4 +258,27 @@ func (l *listDecoder[T]) result() (*api.List[T], error) {
 		}
 	}
 	return l.list, nil
+}
+
+// ListHead reads the head of a list from all its fields but the items, for a [Codec] that reads those one by one. If the
+// fields are those of a Status, the error is an [*api.StatusError] if it reports failure, and ok is false if it reports
+// success.
+func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[json.RawMessage], ok bool, err error) {
+	document, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(document, &head)
+	}
+	switch {
+	case err != nil:
+		return head, false, err
+	case head.Kind == "Status":
+		var status api.Status
+		if err = json.Unmarshal(document, &status); err == nil && status.Status == api.StatusFailure {
+			err = api.NewStatusError(status)
+		}
+		return head, false, err
+	case !hasItems && !strings.HasSuffix(head.Kind, "List"):
+		return head, false, fmt.Errorf("an object of kind %q where a list should be", head.Kind)
+	}
+	return head, true, nil
 }

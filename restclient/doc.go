@@ -81,10 +81,10 @@
 // A connection can die without an error, for instance when a firewall forgets it. Every wait for such a connection ends:
 //
 //	HTTP/2        a ping after 30 silent seconds. Without an answer within 15 s the connection is closed, and its requests
-//	              and watches fail (ConnectionDead for a watch).
-//	websocket     the same, by pings of this package
+//	              and watches fail.
+//	websocket     the same, by pings of this package; the watch fails with ConnectionDead
 //	TCP           keep-alive probes at the same times, if Config.Dial is nil; a proxy on the way answers them
-//	HTTP/1.1      a watch is not tested: ProvesLife of Watcher and Resource is false, and the caller must judge the silence.
+//	HTTP/1.1      a watch is not tested: ProvesLife of Watcher and Resource is false, and the caller must watch for silence.
 //	              A Reflector does, and asks the server to end the watch before that.
 //	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
 //

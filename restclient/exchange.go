@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"time"
 
@@ -28,7 +27,6 @@ type exchange struct {
 
 	sent    *http.Request // the last attempt
 	date    string        // of the last answer, by the server's clock
-	conn    *connection   // of the last attempt of a watch, if it is known
 	renewed bool          // credentials have been renewed once
 	unasked int           // repetitions that the server did not ask for
 
@@ -36,10 +34,6 @@ type exchange struct {
 	attempts int
 	last     RequestResult
 	answer   *body // of the last attempt; nil: no answer
-}
-
-func newExchange(c *Client, req Request) *exchange {
-	return &exchange{client: c, req: req}
 }
 
 // run makes the request and tells of its end.
@@ -80,7 +74,7 @@ func (x *exchange) repeatedly(ctx context.Context) error {
 		}
 		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
 		if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, wait) {
-			return x.giveUp(ctx, u, attempt, f.err)
+			return x.giveUp(attempt, f.err)
 		}
 		if err := x.pause(ctx, u, attempt, wait, f); err != nil {
 			return err
@@ -220,11 +214,6 @@ func (x *exchange) done(attempt, code int, started time.Time, err error) {
 }
 
 func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) (*http.Response, error) {
-	if x.endless {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GotConn: func(info httptrace.GotConnInfo) { x.conn = connectionBelow(info.Conn) },
-		})
-	}
 	hr, err := x.req.build(ctx, u, x.client.cfg.UserAgent)
 	if err != nil {
 		return nil, &markedError{kind: RequestInvalid, err: err}
@@ -254,8 +243,7 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 		err = wrapped.Err
 	}
 	if err == nil {
-		x.client.pool.proven.Store(true)
-		x.client.pool.mute.Store(answer.ProtoMajor < 2)
+		x.client.pool.withoutPings.Store(answer.ProtoMajor < 2)
 	}
 	return answer, err
 }
@@ -294,12 +282,7 @@ func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
 }
 
 // giveUp returns the error of the last attempt, with a better explanation if one can be had.
-func (x *exchange) giveUp(ctx context.Context, u *url.URL, attempts int, err error) error {
-	if broken, ok := errors.AsType[*TransportError](err); ok && broken.unexplained() && ctx.Err() == nil {
-		if verdict := x.client.pool.probeHandshake(ctx, u); verdict != nil {
-			return x.censored(x.broken(ctx, u, verdict))
-		}
-	}
+func (x *exchange) giveUp(attempts int, err error) error {
 	err = x.client.pool.explainUnauthorized(err, x.date)
 	if attempts > 1 {
 		return &AttemptsError{Attempts: attempts, Err: err}

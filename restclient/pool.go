@@ -37,8 +37,7 @@ type pool struct {
 	wrap        func(http.RoundTripper) http.RoundTripper
 	pings       http.HTTP2Config
 
-	proven atomic.Bool // a request has been answered over the current transport
-	mute   atomic.Bool // the last answer came by a protocol that has no pings
+	withoutPings atomic.Bool // the last answer came by a protocol that has no pings
 
 	mu          sync.Mutex // guards what follows; never held while Credentials are asked
 	transport   *http.Transport
@@ -154,7 +153,6 @@ func (p *pool) renewIfChanged() bool {
 	p.tlsBase, p.transport, p.caData = base, p.newTransport(base), caData
 	p.handshaken, p.certificate = false, nil
 	p.mu.Unlock()
-	p.proven.Store(false)
 	old.CloseIdleConnections()
 	return true
 }
@@ -169,7 +167,6 @@ func (p *pool) leave(transport *http.Transport) {
 	}
 	p.transport = p.newTransport(p.tlsBase)
 	p.mu.Unlock()
-	p.proven.Store(false)
 	transport.CloseIdleConnections()
 }
 

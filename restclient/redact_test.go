@@ -17,7 +17,7 @@ func TestRedactText(t *testing.T) {
 		{"https://server/x?access_token=abc&limit=1", "https://server/x?access_token=[redacted]&limit=1"},
 		{"mail to joe@example.org", "mail to joe@example.org"},
 	} {
-		assert.Equal(t, c.want, redactText(c.text))
+		assert.Equal(t, c.want, Redact(c.text))
 	}
 }
 

@@ -74,19 +74,19 @@ func genericStatus(req *Request, code int, text string) api.Status {
 		Reason:   api.ReasonForCode(code, req.method() == http.MethodPost),
 		Message:  genericMessage(code, text),
 		Details: &api.StatusDetails{
-			Group: req.subject.resource.Group,
-			Kind:  req.subject.resource.Resource,
-			Name:  req.subject.name,
+			Group: req.about.Resource.Group,
+			Kind:  req.about.Resource.Resource,
+			Name:  req.about.Name,
 			Causes: []api.StatusCause{{
 				Type:    api.CauseUnexpectedServerResponse,
 				Message: text,
 			}},
 		},
 	}
-	if about := strings.TrimSuffix(req.subject.resource.GroupResource(), "."); about != "" {
+	if about := strings.TrimSuffix(req.about.Resource.GroupResource(), "."); about != "" {
 		what := []string{strings.ToLower(req.method()), about}
-		if req.subject.name != "" {
-			what = append(what, req.subject.name)
+		if req.about.Name != "" {
+			what = append(what, req.about.Name)
 		}
 		status.Message += " (" + strings.Join(what, " ") + ")"
 	}
@@ -134,5 +134,41 @@ func errorText(body []byte) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "..."
 	}
-	return redactText(strings.ToValidUTF8(text, "?"))
+	return Redact(strings.ToValidUTF8(text, "?"))
+}
+
+// CertificateExpiredError says why the server does not know us (401): the client certificate that we showed has expired. The
+// server itself only says "Unauthorized". It wraps the server's answer.
+type CertificateExpiredError struct {
+	NotAfter time.Time // the last moment of the certificate
+	Err      error
+}
+
+func (e *CertificateExpiredError) Error() string {
+	return fmt.Sprintf("the client certificate expired at %s and has not been renewed: %v", e.NotAfter.UTC().Format(time.RFC3339), e.Err)
+}
+
+// Unwrap returns the server's answer.
+func (e *CertificateExpiredError) Unwrap() error { return e.Err }
+
+// explainUnauthorized adds to a 401 what can be known of its reason. The time is the server's, where it tells it: it is the
+// server that has found the certificate too old.
+func (p *pool) explainUnauthorized(err error, date string) error {
+	if api.CodeOf(err) != http.StatusUnauthorized {
+		return err
+	}
+	p.mu.Lock()
+	certificate := p.certificate
+	p.mu.Unlock()
+	if certificate == nil || certificate.Leaf == nil { // crypto/tls sets Leaf
+		return err
+	}
+	now := time.Now()
+	if serverNow, problem := http.ParseTime(date); problem == nil {
+		now = serverNow
+	}
+	if !now.After(certificate.Leaf.NotAfter) {
+		return err
+	}
+	return &CertificateExpiredError{NotAfter: certificate.Leaf.NotAfter, Err: err}
 }

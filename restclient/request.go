@@ -2,16 +2,16 @@ package restclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	"orrery/restclient/api"
 )
 
 // Request is one question to the server, as plain data. It can be sent any number of times.
@@ -35,19 +35,10 @@ type Request struct {
 	// Accept empty: application/json.
 	Accept string
 
-	// subject is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
-	subject subject
+	// about is filled in by Resource, for traces and for the messages of errors that the server gave no text to.
+	about RequestInfo
 	// origin is filled in when the request is made, if there is a trace.
 	origin string
-}
-
-// subject says what a request is about in the terms of the API.
-type subject struct {
-	verb        string // Kubernetes verb
-	resource    api.GroupVersionResource
-	namespace   string
-	name        string
-	subresource string
 }
 
 const jsonMediaType = "application/json"
@@ -60,12 +51,9 @@ func (r *Request) method() string {
 }
 
 func (r *Request) info(attempt int) RequestInfo {
-	return RequestInfo{
-		Method: r.method(), Verb: r.subject.verb,
-		Resource: r.subject.resource, Namespace: r.subject.namespace,
-		Name: r.subject.name, Subresource: r.subject.subresource,
-		Path: r.Path, Attempt: attempt, Origin: r.origin,
-	}
+	info := r.about
+	info.Method, info.Path, info.Attempt, info.Origin = r.method(), r.Path, attempt, r.origin
+	return info
 }
 
 // url resolves the request against the server's base URL.
@@ -83,7 +71,10 @@ func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
 	u.Path = base.Path + plain
 	query := r.Query
 	if timeout > 0 {
-		query = cloneValues(query)
+		query = maps.Clone(query)
+		if query == nil {
+			query = url.Values{}
+		}
 		query.Set("timeout", timeout.String())
 	}
 	u.RawQuery = query.Encode()
@@ -106,42 +97,14 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 		hr.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
 	}
 	hr.Header.Set("User-Agent", userAgent)
-	hr.Header.Set("Accept", orDefault(r.Accept, jsonMediaType))
+	hr.Header.Set("Accept", cmp.Or(r.Accept, jsonMediaType))
 	if r.Body != nil {
-		hr.Header.Set("Content-Type", orDefault(r.ContentType, jsonMediaType))
+		hr.Header.Set("Content-Type", cmp.Or(r.ContentType, jsonMediaType))
 	}
 	return hr, nil
 }
 
 // safe reports whether repeating the request cannot change anything on the server.
 func (r *Request) safe() bool {
-	switch r.method() {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return true
-	}
-	return false
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
-}
-
-func cloneValues(v url.Values) url.Values {
-	out := make(url.Values, len(v)+1)
-	for key, values := range v {
-		out[key] = slices.Clone(values)
-	}
-	return out
-}
-
-func sortedKeys(v url.Values) []string {
-	keys := make([]string, 0, len(v))
-	for key := range v {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.method())
 }

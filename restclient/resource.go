@@ -58,21 +58,6 @@ func (r *Resource[T]) InNamespace(namespace string) *Resource[T] {
 // GroupVersionResource returns the resource's name.
 func (r *Resource[T]) GroupVersionResource() api.GroupVersionResource { return r.gvr }
 
-// Namespace returns the namespace, "" for the whole cluster.
-func (r *Resource[T]) Namespace() string { return r.namespace }
-
-// The Kubernetes verbs, as traces and the messages of the server name them.
-const (
-	verbGet              = "get"
-	verbList             = "list"
-	verbWatch            = "watch"
-	verbCreate           = "create"
-	verbUpdate           = "update"
-	verbPatch            = "patch"
-	verbDelete           = "delete"
-	verbDeleteCollection = "deletecollection"
-)
-
 // ErrReadOnly is returned by Create and the updates of a Metadata resource.
 var ErrReadOnly = errors.New("objects of which only the metadata was fetched cannot be written back; use a patch")
 
@@ -98,9 +83,9 @@ func (r *Resource[T]) request(verb, method, namespace, name string, subresources
 		Verb:   method,
 		Path:   path,
 		Accept: r.decoder.Accept().Object,
-		subject: subject{
-			verb: verb, resource: r.gvr, namespace: namespace, name: name,
-			subresource: strings.Join(subresources, "/"),
+		about: RequestInfo{
+			Verb: verb, Resource: r.gvr, Namespace: namespace, Name: name,
+			Subresource: strings.Join(subresources, "/"),
 		},
 	}, nil
 }

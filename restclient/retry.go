@@ -47,7 +47,7 @@ func takeToken(ctx context.Context, limiter *rate.Limiter) (time.Duration, error
 }
 
 // Attempts that the server did not ask for are fewer and closer together: 0.1, 0.2, 0.4, 0.8 s, each plus up to half.
-// Whoever calls (a reflector, a work queue) has a slower back-off of its own.
+// The callers (a reflector, a work queue) have a slower back-off of its own.
 const (
 	unaskedRetries = 4
 	unaskedPause   = 100 * time.Millisecond
@@ -79,7 +79,7 @@ func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait t
 		wait = max(f.retryAfter, unaskedPause) // "0" and dates in the past must not make a busy loop
 		return wait, wait <= p.maxWait
 	}
-	if req.subject.verb == verbWatch || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
+	if req.about.Verb == "watch" || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
 		return 0, false
 	}
 	return pause(unasked), true

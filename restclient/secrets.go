@@ -2,6 +2,7 @@ package restclient
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 
 // censor takes the secrets that a request was sent with out of what came back. A server may repeat a header that it does
 // not like, in the message of a refusal, in a warning, or in bytes that are no HTTP at all; and such texts go far: into
-// logs, into the conditions of a namespace, where everybody reads them. The patterns of redactText know a token by what
+// logs, into the conditions of a namespace, where everybody reads them. The patterns of Redact know a token by what
 // stands before it, this one knows the token.
 //
 // A secret that is an ordinary word, or very short, is not looked for, see ordinaryWords: then the patterns have to do.
@@ -118,7 +119,7 @@ func (e *censoredError) Error() string { return e.text }
 func (e *censoredError) Unwrap() error { return e.err }
 
 // Errors of other packages quote what they choke on: a proxy URL with its password, a header. These patterns are what
-// such a text may hold of secrets; everything that this package says in an error goes through redactText.
+// such a text may hold of secrets; everything that this package says in an error goes through Redact.
 var secretPatterns = []struct {
 	pattern *regexp.Regexp
 	keep    string
@@ -131,27 +132,11 @@ var secretPatterns = []struct {
 // Redact returns a text without what looks like a secret in it: the rest of an Authorization header, the user and password
 // of a URL, tokens and passwords among its parameters. Errors of this package have gone through it; it is for texts of other
 // origin that come into the same logs.
-func Redact(text string) string { return redactText(text) }
-
-func redactText(text string) string {
+func Redact(text string) string {
 	for _, s := range secretPatterns {
 		text = s.pattern.ReplaceAllString(text, s.keep)
 	}
 	return text
-}
-
-// redactHost returns the host of an unchecked configuration for display. Text that is not a URL is not shown: it may hold a
-// password.
-func redactHost(host string) string {
-	text, scheme := host, strings.Contains(host, "://")
-	if !scheme {
-		text = "//" + host
-	}
-	u, err := url.Parse(text)
-	if err != nil || scheme && u.Scheme == "" || u.Host == "" {
-		return "[not a URL]"
-	}
-	return strings.TrimPrefix(redactURL(u), "//")
 }
 
 // redactURL shows a URL in an error or a trace: without user and password, and without the values of parameters
@@ -172,7 +157,7 @@ var harmlessParameters = map[string]bool{
 
 func redactQuery(query url.Values) string {
 	var parts []string
-	for _, key := range sortedKeys(query) {
+	for _, key := range slices.Sorted(maps.Keys(query)) {
 		for _, value := range query[key] {
 			switch {
 			case !harmlessParameters[key]:
@@ -198,16 +183,11 @@ var ordinaryWords = func() map[string]bool {
 		password bearer anonymous authenticated unknown request response connection certificate version status
 		finalizer finalizers metadata delete deleted deletecollection update create failed failure failures error errors
 		success warning active terminating condition discovery remaining content reason message informer handler worker
-		pending bookmark development production staging testing`) {
+		pending bookmark development production staging testing
+		badrequest unauthorized forbidden notfound methodnotallowed notacceptable alreadyexists conflict expired invalid
+		requestentitytoolarge unsupportedmediatype toomanyrequests internalerror serviceunavailable servertimeout timeout
+		storagereaderror`) {
 		words[word] = true
-	}
-	for _, reason := range []api.StatusReason{
-		api.ReasonBadRequest, api.ReasonUnauthorized, api.ReasonForbidden, api.ReasonNotFound, api.ReasonMethodNotAllowed,
-		api.ReasonNotAcceptable, api.ReasonAlreadyExists, api.ReasonConflict, api.ReasonGone, api.ReasonExpired,
-		api.ReasonRequestEntityTooLarge, api.ReasonUnsupportedMediaType, api.ReasonInvalid, api.ReasonTooManyRequests,
-		api.ReasonInternalError, api.ReasonServiceUnavailable, api.ReasonServerTimeout, api.ReasonTimeout, api.ReasonStoreReadError,
-	} {
-		words[strings.ToLower(string(reason))] = true
 	}
 	return words
 }()

@@ -151,7 +151,10 @@ func TestProxies(t *testing.T) {
 	})
 	t.Run("nobody is there", func(t *testing.T) {
 		cfg := cfg
-		cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "127.0.0.1:1", User: url.UserPassword("jane", "s3cret")})
+		cfg.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test:3128", User: url.UserPassword("jane", "s3cret")})
+		cfg.Dial = func(_ context.Context, network, _ string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+		}
 		expectKind(t, mustClient(t, cfg), restclient.WatchHTTP, restclient.ProxyFailed, "the proxy for "+target.URL+" cannot be used: ")
 	})
 	t.Run("the setting is wrong and holds a password", func(t *testing.T) {

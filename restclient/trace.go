@@ -34,7 +34,7 @@ type Trace struct {
 	WatchFrame  func(info RequestInfo, event api.WatchEventType, bytes int)
 	WatchClosed func(info RequestInfo, frames int64, open time.Duration, err error)
 
-	// Warning is called for each warning, with or without a WarningHandler.
+	// Warning is called for each Warning header of an answer, and when the server's certificate is not verified.
 	Warning func(Warning)
 }
 

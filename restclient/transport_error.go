@@ -31,7 +31,7 @@ type TransportErrorKind int
 const (
 	ConnectionFailed    TransportErrorKind = iota // anything not listed below
 	HostNotFound                                  // the name does not resolve
-	HostUnreachable                               // nobody listens there, or there is no route
+	HostUnreachable                               // no process listens there, or there is no route
 	CertificateUnknown                            // signed by an authority that we do not trust
 	CertificateInvalid                            // expired, wrong name, not for servers
 	CertificateRejected                           // the server does not like our client certificate
@@ -74,7 +74,7 @@ func (e *TransportError) Error() string {
 
 // Sentence returns the error without method and URL: what a person at a terminal wants to read.
 func (e *TransportError) Sentence() string {
-	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), redactText(e.Err.Error()))
+	return fmt.Sprintf(sentences[e.Kind], serverOf(e.URL), Redact(e.Err.Error()))
 }
 
 // serverOf leaves scheme, host and port of a URL.
@@ -89,11 +89,8 @@ func serverOf(address string) string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// Timeout reports whether a time limit passed.
-func (e *TransportError) Timeout() bool { return e.Kind == TimedOut }
-
 // Unreachable reports whether the server could not be reached, or the connection to it broke: the same request may go
-// better later, and nobody has refused anything. It is false where something has to be put right first, such as a
+// better later, and no server has refused it. It is false where something has to be put right first, such as a
 // certificate. Packages that do not know this one, such as informer/reflector, ask errors for this method, since what
 // net/http reports is of many types, and some of them, those of HTTP/2 among them, are not exported.
 func (e *TransportError) Unreachable() bool {
@@ -102,11 +99,6 @@ func (e *TransportError) Unreachable() bool {
 		return true
 	}
 	return false
-}
-
-// unexplained kinds say that a connection broke, but not why.
-func (e *TransportError) unexplained() bool {
-	return e.Kind == ConnectionFailed || e.Kind == ConnectionLost
 }
 
 // markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.

@@ -22,12 +22,10 @@ type watcher[T Object] struct {
 	cancel  context.CancelCauseFunc
 	body    io.ReadCloser
 	decoder EventDecoder[T]
-	conn    *connection // nil: not known
 	// provesLife: if the connection dies, Next returns an error within PingInterval and PingTimeout.
 	provesLife bool
 	info       RequestInfo
 	opened     time.Time
-	method     string
 	url        string
 	secrets    censor // of the request
 
@@ -82,27 +80,18 @@ func (w *watcher[T]) describe(err error) error {
 	case w.ctx.Err() != nil && errors.Is(context.Cause(w.ctx), ErrWatchStopped):
 		return ErrWatchStopped
 	case w.ctx.Err() != nil:
-		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.method, URL: w.url, Err: w.ctx.Err()}
+		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.info.Method, URL: w.url, Err: w.ctx.Err()}
 	case err == io.EOF:
 		return io.EOF
-	case broken != nil && w.dead():
-		return &TransportError{Kind: ConnectionDead, Verb: w.method, URL: w.url, Err: broken}
 	case broken != nil:
-		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.method, URL: w.url, Err: broken}
+		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.info.Method, URL: w.url, Err: broken}
 	}
-	return &DecodeError{Verb: w.method, URL: w.url, Err: err}
+	return &DecodeError{Verb: w.info.Method, URL: w.url, Err: err}
 }
 
 // ProvesLife reports whether the connection is tested while nothing comes: then silence means that nothing happens. Over
 // HTTP/1.1 there is no such test, and a connection of which the other end has gone looks like one on which nothing happens.
 func (w *watcher[T]) ProvesLife() bool { return w.provesLife }
-
-// dead reports whether HTTP/2 has given the connection up because a ping was not answered. Its error does not say so, but
-// on a connection that lives a ping is answered before so much silence has come together.
-func (w *watcher[T]) dead() bool {
-	cfg := &w.client.cfg
-	return w.provesLife && w.conn != nil && w.conn.silence() >= cfg.PingInterval+cfg.PingTimeout
-}
 
 func (w *watcher[T]) close(why error) {
 	w.closing.Do(func() {

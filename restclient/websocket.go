@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -60,12 +59,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	// what the error looks like.
 	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
-		// An answer to a ping that cannot be sent any more is no reason to miss what can still be read.
-		conn.SetPingHandler(func(data string) error {
-			conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
-			return nil
-		})
-		d.stream = &webSocketStream{conn: conn, release: release, pings: d.client.startPings(conn)}
+		d.stream = newWebSocketStream(conn, release, &d.client.cfg)
 		return answer, nil
 	}
 	release()
@@ -73,15 +67,6 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return answer, nil
-}
-
-// opened returns the stream after an answer that is not a refusal. An answer it is: what does not work is the watch,
-// not the connection, and a caller may want to know that.
-func (d *webSocketDialer) opened() (*webSocketStream, error) {
-	if d.stream == nil {
-		return nil, errNoUpgrade
-	}
-	return d.stream, nil
 }
 
 // proxy asks for the proxy of the HTTP request that a handshake is. An https proxy cannot carry it.
@@ -94,37 +79,67 @@ func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 }
 
 // webSocketStream reads the messages of a websocket as one body, text and binary alike. It knows a clean end, where the
-// server said goodbye, from a broken connection.
+// server said goodbye, from a broken connection, and from a dead one: after PingInterval of silence it sends a ping, and
+// reading fails if nothing has come PingTimeout later. HTTP/2 has the same built in.
 type webSocketStream struct {
-	conn    *websocket.Conn
-	release func() bool // stops waiting for the context
-	pings   *pings
-	message io.Reader // nil between messages
+	// Immutable.
+	conn              *websocket.Conn
+	release           func() bool // stops waiting for the context
+	interval, timeout time.Duration
+	ping              *time.Timer
+
+	message io.Reader // nil between messages; of the goroutine that reads
 }
 
-func (s *webSocketStream) Read(p []byte) (int, error) {
-	for {
+func newWebSocketStream(conn *websocket.Conn, release func() bool, cfg *Config) *webSocketStream {
+	s := &webSocketStream{conn: conn, release: release, interval: cfg.PingInterval, timeout: cfg.PingTimeout}
+	s.ping = time.AfterFunc(s.interval, func() {
+		conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(s.timeout))
+	})
+	conn.SetPongHandler(func(string) error {
+		s.alive()
+		return nil
+	})
+	// An answer to a ping that cannot be sent any more is no reason to miss what can still be read.
+	conn.SetPingHandler(func(data string) error {
+		s.alive()
+		conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		return nil
+	})
+	return s
+}
+
+// alive starts the silence anew. It is called before each wait, too: a reader that was away has heard nothing.
+func (s *webSocketStream) alive() {
+	s.ping.Reset(s.interval)
+	s.conn.SetReadDeadline(time.Now().Add(s.interval + s.timeout))
+}
+
+// errNoPong is the cause of ConnectionDead over a websocket.
+var errNoPong = errors.New("a ping was not answered")
+
+func (s *webSocketStream) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		s.alive()
 		if s.message == nil {
-			_, message, err := s.conn.NextReader()
-			if err != nil {
-				return 0, s.pings.explain(endOfStream(err))
+			if _, s.message, err = s.conn.NextReader(); err != nil {
+				break
 			}
-			s.message = message
 		}
-		n, err := s.message.Read(p)
-		if err == io.EOF {
+		if n, err = s.message.Read(p); err == io.EOF {
 			s.message, err = nil, nil
 		}
-		if n > 0 || err != nil {
-			return n, s.pings.explain(err)
-		}
 	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		err = &markedError{kind: ConnectionDead, err: errNoPong}
+	}
+	return n, endOfStream(err)
 }
 
 // Close closes the connection. The server takes that for a goodbye: the events that it sends need no answer.
 func (s *webSocketStream) Close() error {
 	s.release()
-	s.pings.stop()
+	s.ping.Stop()
 	return s.conn.Close()
 }
 
@@ -142,89 +157,4 @@ func endOfStream(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return fmt.Errorf("the server closed the websocket with code %d: %s", closed.Code, closed.Text)
-}
-
-// errNoPong is what a connection is given up with whose other end does not answer a ping.
-var errNoPong = errors.New("a ping was not answered")
-
-// pings ask a websocket on which nothing comes whether its other end is still there, and close it if not. HTTP/2 has the
-// same built in. There is no goroutine: a timer looks at the silence of the connection.
-type pings struct {
-	// Immutable.
-	conn     *websocket.Conn
-	below    *connection
-	interval time.Duration
-	timeout  time.Duration
-
-	// Of look.
-	asked time.Time // when the ping was sent that is not answered yet; zero: none
-
-	mu      sync.Mutex // guards what follows
-	timer   *time.Timer
-	stopped bool
-	dead    bool // no answer came
-}
-
-// startPings looks after a websocket until stop is called.
-func (c *Client) startPings(conn *websocket.Conn) *pings {
-	p := &pings{conn: conn, below: connectionBelow(conn.NetConn()), interval: c.cfg.PingInterval, timeout: c.cfg.PingTimeout}
-	if p.below == nil {
-		return p
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.timer = time.AfterFunc(p.interval, p.look)
-	return p
-}
-
-// look sends a ping after a long silence, and ends the connection when nothing has come since. Whatever comes, a pong or
-// an event, is a sign of life. It is never called twice at the same time.
-func (p *pings) look() {
-	silent := p.below.silence()
-	next := p.interval - silent
-	switch {
-	case next > 0:
-		p.asked = time.Time{}
-	case !p.asked.IsZero() && silent >= time.Since(p.asked):
-		p.giveUp()
-		return
-	default:
-		p.asked, next = time.Now(), p.timeout
-		// A ping that cannot even be sent is one that is not answered.
-		p.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(p.timeout))
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.stopped {
-		p.timer.Reset(next)
-	}
-}
-
-func (p *pings) giveUp() {
-	p.mu.Lock()
-	p.dead = !p.stopped
-	p.mu.Unlock()
-	p.below.Close()
-}
-
-func (p *pings) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stopped = true
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-}
-
-// works reports whether the connection is looked after.
-func (p *pings) works() bool { return p.below != nil }
-
-// explain replaces the error of a connection that was given up by the reason.
-func (p *pings) explain(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err == nil || !p.dead {
-		return err
-	}
-	return &markedError{kind: ConnectionDead, err: errNoPong}
 }

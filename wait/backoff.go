@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"time"
 )
 
@@ -52,7 +51,7 @@ func (b *Backoff) Step() time.Duration {
 }
 
 // grow moves Duration one step on. A product too large for a Duration
-// saturates, where the original becomes negative and stops waiting at all.
+// saturates, where apimachinery's becomes negative and stops waiting at all.
 func (b *Backoff) grow() {
 	b.Steps--
 	if b.Factor == 0 {
@@ -70,48 +69,6 @@ func (b *Backoff) grow() {
 // itself stays as it is. For one goroutine.
 func (b Backoff) DelayFunc() DelayFunc {
 	return b.Step
-}
-
-// DelayWithReset returns the sequence as a function that starts over after a
-// quiet time: when more than quiet has passed between the end of the delay
-// that was handed out last and the next call. A caller that asks for a delay
-// after each failure thus begins with short ones again when it was healthy for
-// a while. A quiet of 0 or less never grows: every delay is the first one.
-//
-// The function may be called from several goroutines; they share one sequence.
-//
-// The original measures from its last reset instead, so that in a lasting
-// outage it starts over with short delays each time the interval has passed:
-// the saw-tooth that client-go's reflector shows.
-func (b Backoff) DelayWithReset(quiet time.Duration) DelayFunc {
-	if quiet <= 0 {
-		b.Steps = 0
-		return func() time.Duration { constant := b; return constant.Step() }
-	}
-	r := &resettingDelay{initial: b, quiet: quiet, current: b}
-	return r.next
-}
-
-// resettingDelay is the state behind DelayWithReset.
-type resettingDelay struct {
-	initial Backoff
-	quiet   time.Duration
-
-	mu      sync.Mutex // guards what follows
-	current Backoff
-	over    time.Time // when the last delay that was handed out ends; zero before the first
-}
-
-func (r *resettingDelay) next() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	if now.Sub(r.over) > r.quiet {
-		r.current = r.initial
-	}
-	d := r.current.Step()
-	r.over = now.Add(d)
-	return d
 }
 
 // Jitter returns a random duration d with
@@ -165,7 +122,7 @@ type DelayFunc func() time.Duration
 // is not asked.
 //
 // Reaching Cap ends the sequence, as it does in Kubernetes: the wait during
-// which the cap was reached is followed by one last attempt. (The original
+// which the cap was reached is followed by one last attempt. (apimachinery
 // waits for it and then gives up without looking.)
 //
 // Nothing can interrupt the waits; prefer [ExponentialBackoffWithContext].

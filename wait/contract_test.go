@@ -21,9 +21,6 @@ func TestContract(t *testing.T) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }
 		},
-		DelayWithReset: func(b waittest.Backoff, interval time.Duration) func() time.Duration {
-			return wait.Backoff(b).DelayWithReset(interval)
-		},
 		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
 			return wait.ExponentialBackoff(wait.Backoff(b), condition)
 		},
@@ -34,7 +31,6 @@ func TestContract(t *testing.T) {
 		NewGroup:          func() waittest.Group { return &wait.Group{} },
 		ErrWaitTimeout:    wait.ErrWaitTimeout,
 		Interrupted:       wait.Interrupted,
-		ErrorInterrupted:  wait.ErrorInterrupted,
 		Protect:           protect,
 		SetReallyCrash:    wait.ReallyCrash.Store,
 		OnPanic: func(handler func(context.Context, any)) (restore func()) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
@@ -92,7 +91,7 @@ const maxStack = 64 << 10
 
 func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
 	p := NewPanic(value)
-	for _, h := range PanicHandlers.all() {
+	for _, h := range *PanicHandlers.handlers.Load() {
 		callHandler(ctx, h, p)
 	}
 	for _, h := range handlers {
@@ -108,8 +107,8 @@ func handlePanic(ctx context.Context, value any, handlers []PanicHandler) {
 func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 	defer func() {
 		if value := recover(); value != nil {
-			WritePanic(standardError, &Panic{Value: value, Stack: p.Stack}, "a panic handler panicked; the stack is that of the first panic")
-			WritePanic(standardError, p, "the first panic")
+			writePanic(&Panic{Value: value, Stack: p.Stack}, "a panic handler panicked; the stack is that of the first panic")
+			writePanic(p, "the first panic")
 		}
 	}()
 	h(ctx, p)
@@ -117,79 +116,38 @@ func callHandler(ctx context.Context, h PanicHandler, p *Panic) {
 
 // PanicHandlers are told of every panic that a [HandleCrash] meets. At first
 // there is one, [LogPanic]. A program with a log of its own replaces it.
-var PanicHandlers = HandlerList{handlers: []*PanicHandler{handlerOf(LogPanic)}}
+var PanicHandlers = newHandlerList(LogPanic)
+
+// HandlerList is a list of panic handlers that any goroutine may replace. A
+// panic uses the list as it was when the panic was met.
+type HandlerList struct {
+	handlers atomic.Pointer[[]PanicHandler]
+}
+
+func newHandlerList(handlers ...PanicHandler) *HandlerList {
+	l := &HandlerList{}
+	l.handlers.Store(&handlers)
+	return l
+}
+
+// Replace puts handlers in the place of the whole list and returns the
+// function that brings the former list back.
+func (l *HandlerList) Replace(handlers ...PanicHandler) (restore func()) {
+	former := l.handlers.Swap(&handlers)
+	return func() { l.handlers.Store(former) }
+}
 
 // standardError is a variable so that tests can read what is written.
 var standardError io.Writer = os.Stderr
 
 // LogPanic writes the panic and its stack to standard error.
 func LogPanic(_ context.Context, p *Panic) {
-	WritePanic(standardError, p, "observed a panic")
+	writePanic(p, "observed a panic")
 }
 
-// WritePanic writes a panic as text: what, the panic's value, the stack.
-func WritePanic(w io.Writer, p *Panic, what string) {
+// writePanic writes a panic as text: what, the panic's value, the stack.
+func writePanic(p *Panic, what string) {
 	// One Write, so that two panics at the same time do not interleave. A failure
 	// to write cannot be reported anywhere.
-	_, _ = fmt.Fprintf(w, "%s: %v (%T)\n%s\n", what, p.Value, p.Value, p.Stack)
-}
-
-// HandlerList is a list of panic handlers that may be read and changed from
-// any goroutine. A panic uses the list as it was when the panic was met.
-type HandlerList struct {
-	mu       sync.Mutex // guards what follows
-	handlers []*PanicHandler
-}
-
-// handlerOf gives a handler an identity: functions cannot be compared.
-func handlerOf(h PanicHandler) *PanicHandler { return &h }
-
-// Add appends a handler and returns the function that takes it out again.
-func (l *HandlerList) Add(h PanicHandler) (remove func()) {
-	added := handlerOf(h)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.handlers = append(l.handlers, added)
-	return func() { l.remove(added) }
-}
-
-// Replace puts handlers in the place of the whole list and returns the
-// function that brings the former list back.
-func (l *HandlerList) Replace(handlers ...PanicHandler) (restore func()) {
-	next := make([]*PanicHandler, 0, len(handlers))
-	for _, h := range handlers {
-		next = append(next, handlerOf(h))
-	}
-	former := l.swap(next)
-	return func() { l.swap(former) }
-}
-
-func (l *HandlerList) swap(next []*PanicHandler) (former []*PanicHandler) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	former, l.handlers = l.handlers, next
-	return former
-}
-
-func (l *HandlerList) remove(h *PanicHandler) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	kept := make([]*PanicHandler, 0, len(l.handlers))
-	for _, other := range l.handlers {
-		if other != h {
-			kept = append(kept, other)
-		}
-	}
-	l.handlers = kept
-}
-
-// all returns a copy, so that a handler may itself change the list.
-func (l *HandlerList) all() []PanicHandler {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := make([]PanicHandler, 0, len(l.handlers))
-	for _, h := range l.handlers {
-		all = append(all, *h)
-	}
-	return all
+	_, _ = fmt.Fprintf(standardError, "%s: %v (%T)\n%s\n", what, p.Value, p.Value, p.Stack)
 }

@@ -90,13 +90,9 @@ func TestHandlerList(t *testing.T) {
 
 	written := captureStandardError(t)
 	restore := PanicHandlers.Replace(hears("a"))
-	removeB := PanicHandlers.Add(hears("b"))
-	removeC := PanicHandlers.Add(hears("c"))
-	assert.Equal(t, []string{"a", "b", "c", "local"}, crash())
-	removeB()
-	removeB() // a second time does nothing
-	assert.Equal(t, []string{"a", "c", "local"}, crash())
-	removeC()
+	restoreA := PanicHandlers.Replace(hears("b"), hears("c"))
+	assert.Equal(t, []string{"b", "c", "local"}, crash())
+	restoreA()
 	assert.Equal(t, []string{"a", "local"}, crash())
 
 	assert.Empty(t, written.String(), "the default handler was replaced")
@@ -125,13 +121,12 @@ func TestCrashSwitchesAreSafeForConcurrentUse(t *testing.T) {
 		group.Start(func() {
 			for i := range panics {
 				ReallyCrash.Store(i%2 == 0)
-				remove := PanicHandlers.Add(func(context.Context, *Panic) {})
+				PanicHandlers.Replace(count)
 				func() {
 					defer func() { _ = recover() }()
 					defer HandleCrash()
 					panic(i)
 				}()
-				remove()
 			}
 		})
 	}

@@ -38,7 +38,7 @@ func check(ctx context.Context, condition ConditionWithContextFunc) (done bool, 
 // interval is asked again at once, and then falls into step with the clock
 // again. An interval of 0 or less asks back to back.
 func PollUntilContextCancel(ctx context.Context, interval time.Duration, immediate bool, condition ConditionWithContextFunc) error {
-	p := newPace(interval)
+	ticks := newPace(interval)
 	if immediate {
 		if done, err := check(ctx, condition); done || err != nil {
 			return err
@@ -48,7 +48,7 @@ func PollUntilContextCancel(ctx context.Context, interval time.Duration, immedia
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-p.C:
+		case <-ticks:
 		}
 		// Both may have been ready; see BackoffUntilWithContext.
 		if err := ctx.Err(); err != nil {
@@ -69,85 +69,34 @@ func PollUntilContextTimeout(ctx context.Context, interval, timeout time.Duratio
 	return PollUntilContextCancel(ctx, interval, immediate, condition)
 }
 
-// pace delivers a tick every interval and keeps at most one that was not taken.
-// For an interval of 0 or less there is always a tick to take, where
-// time.NewTicker would panic.
+// newPace returns a channel that delivers a tick every interval and keeps at
+// most one that was not taken. For an interval of 0 or less there is always a
+// tick to take, where time.NewTicker would panic.
 //
 // Neither its ticker nor any other timer of this package is stopped: since Go
 // 1.23 one to which nothing refers any more is collected, running or not.
-type pace struct {
-	C      <-chan time.Time
-	always bool
-}
-
-// alwaysReady is a closed channel. Each pace makes its own instead of sharing
-// one, because a synctest bubble cannot wait on a channel from outside.
-func alwaysReady() <-chan time.Time {
-	c := make(chan time.Time)
-	close(c)
-	return c
-}
-
-func newPace(interval time.Duration) pace {
-	if interval <= 0 {
-		return pace{C: alwaysReady(), always: true}
+func newPace(interval time.Duration) <-chan time.Time {
+	if interval > 0 {
+		return time.NewTicker(interval).C
 	}
-	return pace{C: time.NewTicker(interval).C}
-}
-
-// Forget drops the tick that came while the caller was busy, if there is one.
-func (p pace) Forget() {
-	if p.always {
-		return
-	}
-	select {
-	case <-p.C:
-	default:
-	}
+	// Each pace has a closed channel of its own, because a synctest bubble cannot
+	// wait on a channel from outside.
+	always := make(chan time.Time)
+	close(always)
+	return always
 }
 
 // ErrWaitTimeout says that waiting ended before the condition came true. The
 // first generation of the Poll family and [ExponentialBackoff] return it. Ask
 // with [Interrupted], which knows the second generation's errors as well.
-var ErrWaitTimeout error = &interruptedError{}
+var ErrWaitTimeout = errors.New("timed out waiting for the condition")
 
 // Interrupted reports whether err says that a wait ended because time was up
 // or it was stopped, in contrast to a condition that failed. It is true
-// for [ErrWaitTimeout], for errors of [ErrorInterrupted], for context.Canceled
-// and for context.DeadlineExceeded, also when wrapped.
+// for [ErrWaitTimeout], context.Canceled and context.DeadlineExceeded, also
+// when wrapped.
 func Interrupted(err error) bool {
-	var interrupted *interruptedError
-	return errors.As(err, &interrupted) ||
+	return errors.Is(err, ErrWaitTimeout) ||
 		errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
-
-// ErrorInterrupted returns an error for which [Interrupted] is true, that
-// reads like cause and wraps it. A cause that is such an error already is
-// returned as it is; without a cause the result is [ErrWaitTimeout].
-func ErrorInterrupted(cause error) error {
-	if cause == nil {
-		return ErrWaitTimeout
-	}
-	var interrupted *interruptedError
-	if errors.As(cause, &interrupted) {
-		return cause
-	}
-	return &interruptedError{cause: cause}
-}
-
-// interruptedError marks a wait that ended early. cause may be nil.
-type interruptedError struct{ cause error }
-
-func (e *interruptedError) Error() string {
-	if e.cause == nil {
-		return "timed out waiting for the condition"
-	}
-	return e.cause.Error()
-}
-
-func (e *interruptedError) Unwrap() error { return e.cause }
-
-// Is makes every interruption match ErrWaitTimeout, as it does in Kubernetes,
-// so that code written for the old constant keeps working.
-func (e *interruptedError) Is(target error) bool { return target == ErrWaitTimeout }

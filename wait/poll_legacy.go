@@ -14,7 +14,7 @@ import (
 //   - ticks that come while the condition runs are dropped, none is kept.
 //
 // Where the timeout falls on a tick, the one call is both, the tick's and the
-// last. Where a stop falls on a tick, the stop wins. (In the original both are
+// last. Where a stop falls on a tick, the stop wins. (In apimachinery both are
 // decided by chance.)
 
 // Poll asks condition every interval, first after one interval, until it
@@ -71,19 +71,23 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 			return err
 		}
 	}
-	p := newPace(interval)
-	end := newDeadline(timeout)
+	ticks := newPace(interval)
+	began := time.Now()
+	var end <-chan time.Time // nil, which never delivers, without a timeout
+	if timeout != 0 {
+		end = time.After(timeout)
+	}
 
 	for last := false; !last; {
 		select {
 		case <-ctx.Done():
 			return ErrWaitTimeout
-		case <-end.C:
+		case <-end:
 			last = true
-		case <-p.C:
+		case <-ticks:
 			// A tick at the very end is the last one. The clock is asked and
-			// not end.C: of two timers that are due together one fires first.
-			last = end.Passed()
+			// not end: of two timers that are due together one fires first.
+			last = timeout != 0 && time.Since(began) >= timeout
 		}
 		if ctx.Err() != nil {
 			return ErrWaitTimeout
@@ -91,26 +95,10 @@ func pollLegacy(ctx context.Context, immediate bool, interval, timeout time.Dura
 		if done, err := check(ctx, condition); done || err != nil {
 			return err
 		}
-		p.Forget()
+		select { // drop the tick that came while the condition ran
+		case <-ticks:
+		default:
+		}
 	}
 	return ErrWaitTimeout
-}
-
-// deadline is the end of a timeout. Its zero value never comes.
-type deadline struct {
-	C  <-chan time.Time
-	at time.Time
-}
-
-// newDeadline starts a timeout; 0 is none.
-func newDeadline(timeout time.Duration) deadline {
-	if timeout == 0 {
-		return deadline{}
-	}
-	at := time.Now().Add(timeout)
-	return deadline{C: time.After(timeout), at: at}
-}
-
-func (d deadline) Passed() bool {
-	return d.C != nil && !time.Now().Before(d.at)
 }

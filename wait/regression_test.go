@@ -2,7 +2,6 @@ package wait
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The original's first generation of Poll hands the interval to time.NewTicker
+// apimachinery's first generation of Poll hands the interval to time.NewTicker
 // on a goroutine of its own, where an interval of zero ends the process.
 func TestZeroIntervalDoesNotPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +25,7 @@ func TestZeroIntervalDoesNotPanic(t *testing.T) {
 	})
 }
 
-// A timeout on a tick: the original asks once or twice, by chance.
+// A timeout on a tick: apimachinery asks once or twice, by chance.
 func TestTimeoutOnATickAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
@@ -52,13 +51,6 @@ func TestGoexitIsNoPanic(t *testing.T) {
 	})
 	group.Wait()
 	assert.Equal(t, 1, runs)
-}
-
-// errors.Is(err, ErrWaitTimeout) is older than Interrupted and still in use.
-func TestErrWaitTimeoutMatchesEveryInterruption(t *testing.T) {
-	assert.ErrorIs(t, ErrorInterrupted(context.Canceled), ErrWaitTimeout)
-	assert.ErrorIs(t, ErrorInterrupted(errors.New("why")), ErrWaitTimeout)
-	assert.NotErrorIs(t, context.Canceled, ErrWaitTimeout)
 }
 
 // A timer that fired during the run must not shorten the wait after it.

@@ -72,8 +72,7 @@ func JitterUntilWithContext(ctx context.Context, f func(context.Context), period
 }
 
 // BackoffUntil is the loop of [JitterUntil] with any sequence of delays: delay
-// is called once for each wait. See [Backoff.DelayFunc] and
-// [Backoff.DelayWithReset].
+// is called once for each wait. See [Backoff.DelayFunc].
 func BackoffUntil(f func(), delay DelayFunc, sliding bool, stopCh <-chan struct{}) {
 	run := func(context.Context) { f() }
 	BackoffUntilWithContext(ContextForChannel(stopCh), run, delay, sliding)

@@ -56,6 +56,14 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)
+		assert.Zero(t, code, stderr)
+		assert.True(t, strings.HasPrefix(stdout, "lab version "), stdout)
+	}
+}
+
 func TestValuesAreCompleted(t *testing.T) {
 	assert.Equal(t, []string{"demo"}, programtest.Complete(t, newRootCommand(), "de"))
 	assert.Equal(t, scenes.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))

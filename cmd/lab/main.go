@@ -35,7 +35,7 @@ other program: orrery run.`,
   # how fast is the work queue, and how long does a key wait in it?
   lab bench queue`,
 	}
-	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), servecmd.NewFaultsTopic(), newPodServerCommand())
+	root.AddCommand(democmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
 	return root
 }
 

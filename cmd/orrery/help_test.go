@@ -22,12 +22,15 @@ func TestValuesAreCompleted(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		{[]string{"run", "--controllers", ""}, []string{"*", "namespace-controller", "-namespace-controller"}},
+		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "namespace-controller", "-namespace-controller", "replicaset-controller", "virtualmachine"}},
 		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
 		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
 		{[]string{"run", "--kubeconfig", "/does/not/exist", "--context", ""}, []string{}},
 		{[]string{"run", "--namespace-sync-period", ""}, []string{}},
+		{[]string{"run", "--gears", "fast,queue="}, []string{"fast,queue=textbook"}},
+		{[]string{"run", "--gears", "queue=textbook,delta"}, []string{"queue=textbook,deltafifo=textbook", "queue=textbook,deltafifo=inorder"}},
+		{[]string{"run", "--gears=textbook,queue="}, []string{"textbook,queue=fast"}},
 		{[]string{"rbac", "-o", ""}, []string{"yaml", "json"}},
 		{[]string{"ver"}, []string{"version"}},
 	}

@@ -32,6 +32,6 @@ cluster, use the other program: lab demo.`,
   # the least rights with which it works
   orrery rbac`,
 	}
-	root.AddCommand(newRunCommand(), newRBACCommand(), program.NewVersionCommand())
+	root.AddCommand(newRunCommand(), newRBACCommand(), program.NewVersionCommand(root.Name()))
 	return root
 }

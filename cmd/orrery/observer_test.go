@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 )
 
@@ -56,7 +57,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 		}
 		var log lockedBuffer
 		logger := logs.Start(logs.Config{Writer: &log})
-		observer, err := startObserver(options, logger)
+		observer, err := startObserver(options, gears.Set{}, logger)
 		if flag != "" {
 			assert.Error(t, err, flag)
 			logger.Stop()
@@ -74,23 +75,17 @@ func TestAPortThatIsTaken(t *testing.T) {
 func TestNothingIsServedOnDemand(t *testing.T) {
 	var log lockedBuffer
 	logger := logs.Start(logs.Config{Writer: &log})
-	observer, err := startObserver(observerOptions{}, logger)
+	observer, err := startObserver(observerOptions{}, gears.Set{}, logger)
 	require.NoError(t, err)
 	observer.announce()
 	observer.leading("x", true)
 	observer.slowPath("x")
 	observer.show("x", func() any { return nil })
 	observer.healthy("x", func() error { return nil })
-	observer.ready("x", func() error { return nil })
-	observer.watchEvents(nil)
 	observer.stopping()
 	observer.stop()
 	logger.Stop()
 	assert.Nil(t, observer.requests("server"))
-	assert.Nil(t, observer.reflector("x"))
-	assert.Nil(t, observer.fifo())
-	assert.Nil(t, observer.queueMetrics())
-	assert.Nil(t, observer.namespaces())
 	assert.Empty(t, log.String())
 }
 
@@ -117,12 +112,12 @@ func TestHealthOfARun(t *testing.T) {
 	}, said)
 	assert.Contains(t, asked(port, "/metrics"), "\norrery_informer_synced{informer=\"namespaces\"} 1\n")
 	index := asked(port, "/")
-	for _, path := range []string{"/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery"} {
+	for _, path := range []string{"--gears fast\n", "/metrics", "/livez", "/readyz", "/healthz", "/debug/orrery", "gear=fifo", "gear=controller"} {
 		assert.Contains(t, index, path)
 	}
 	assert.NotContains(t, index, "pprof")
 	gears := asked(port, "/debug/orrery")
-	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events"} {
+	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events", "gears"} {
 		assert.Contains(t, gears, `"`+gear+`":{`)
 	}
 	stop()

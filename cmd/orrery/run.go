@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/controllers"
 	"orrery/internal/gears"
 	"orrery/internal/leaderelection"
@@ -26,11 +26,12 @@ func newRunCommand() *cobra.Command {
 		Short: "Run the controllers against a cluster",
 		Long: `Runs the namespace controller against a cluster, in place of
 kube-controller-manager's own: it deletes the content of namespaces that are
-being deleted, and then lets them go.
+being deleted, and then lets them go. --controllers runs others beside it, or in
+its place (docs/running.md).
 
 It finds the cluster as kubectl does. Several replicas may run: one works, the
-others stand by with warm caches. It refuses to start beside another namespace
-controller that it can see (docs/running.md says where it looks).
+others stand by with warm caches. It refuses to start beside another controller
+of the same kind that it can see (docs/running.md says where it looks).
 
 The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
 second one exits at once. A flag that kube-controller-manager has as well has
@@ -63,6 +64,9 @@ Environment and files:
   # in a pod: metrics and health for others, logs for machines
   orrery run --bind-address 0.0.0.0 --log-format json
 
+  # virtual machines as well, whose type need not be there yet
+  orrery run --controllers '*,virtualmachine' --vm-driver process
+
   # watches over websocket
   orrery run --watch-transport websocket`,
 		Args: program.NoArguments,
@@ -80,12 +84,7 @@ Environment and files:
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
 func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
-	selection, err := controllers.ParseSelection(options.controllers,
-		[]string{namespaceControllerName}, map[string]string{namespaceControllerAlias: namespaceControllerName})
-	if err != nil {
-		return program.UsageError{Command: "orrery run", Err: fmt.Errorf("--controllers: %w", err)}
-	}
-	if !selection.Selects(namespaceControllerName) {
+	if len(options.chosen) == 0 {
 		return errNothingToRun
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -105,7 +104,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 	})
 	defer release()
 
-	observer, err := startObserver(options.observer, logger)
+	observer, err := startObserver(options.observer, options.gears, logger)
 	if err != nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 	defer client.Close()
-	available, err := greet(ctx, client, options.gears, logger)
+	err = greet(ctx, client, options, logger)
 	if err == nil {
 		err = refuseToStart(ctx, client, options, logger)
 	}
@@ -130,17 +129,15 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 
-	recording := startRecording(client, options, logger)
-	defer recording.stop()
-	observer.watchEvents(recording)
 	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
-	initializers := map[string]controllers.Initializer{
-		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
-	}
 	p := &process{
-		options: options, logger: logger, observer: observer, recording: recording, fence: &fence,
-		shared: controllers.Context{Client: client, Available: available},
+		options: options, logger: logger, observer: observer, fence: &fence, client: client,
+		manager: controllers.NewManager(controllers.Shared{
+			Client: client, QPS: options.qps, Burst: options.burst,
+			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
+			Logger: logger, Metrics: observer.metrics, Server: observer.server, Worked: resting.worked,
+		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
 			logger.Error().Dur("after_s", lastMoment).Msg("something does not let go, the process is ended as it is")
 			logger.Stop()
@@ -148,7 +145,9 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 			os.Exit(1)
 		}},
 	}
-	if err := p.run(ctx, initializers, selection); err != nil {
+	synced := p.manager.Synced
+	observer.filled.Store(&synced)
+	if err := p.run(ctx); err != nil {
 		return err
 	}
 	release() // a second Ctrl-C has nothing left to cut short
@@ -158,9 +157,10 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 
 // completeRun lets shells complete the values of flags.
 func completeRun(command *cobra.Command) {
-	program.Complete(command, "controllers", "*\tall", namespaceControllerName+"\tdeletes namespaces", "-"+namespaceControllerName+"\twithout it")
+	program.Complete(command, "controllers", controllerCompletions()...)
+	program.Complete(command, "vm-driver", driver.Names()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
-	program.Complete(command, "gears", gears.Completions()...)
+	program.CompleteList(command, "gears", gears.Completions)
 	program.Complete(command, "leader-elect-resource-lock", leasesLock)
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2", "3")

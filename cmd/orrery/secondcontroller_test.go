@@ -106,6 +106,16 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	}
 }
 
+// What cannot be seen is worth a warning: two controllers may be at work.
+func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
+	path, _ := crowdedCluster(t, nil)
+	r := startReplica(t, path, "--allow-second-controller=false")
+	r.await("controller started")
+	assert.Contains(t, r.stderr.String(), "WARN  whether another controller of this kind works cannot be seen, going on")
+	r.stop()
+	require.NoError(t, <-r.ended)
+}
+
 // A suspicion is not called a fact, in a dry run either.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
@@ -117,8 +127,8 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	require.NoError(t, err)
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "another namespace controller may work")
-	assert.NotContains(t, r.stderr.String(), "another namespace controller works")
+	assert.Contains(t, r.stderr.String(), "another controller of this kind may work")
+	assert.NotContains(t, r.stderr.String(), "another controller of this kind works")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }

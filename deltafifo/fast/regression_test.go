@@ -15,11 +15,11 @@ import (
 	"orrery/deltafifo/fast"
 )
 
-// Incidents of the original whose course matters are scripts in testdata/scenarios. Here are the
+// Incidents of client-go whose course matters are scripts in testdata/scenarios. Here are the
 // ones that a script cannot show.
 
 // kubernetes/kubernetes#103789 and the 130 ms for which a list of 100,000 objects locks the
-// original: the store is read without the lock, so a watch goes on meanwhile. (If the lock were
+// client-go: the store is read without the lock, so a watch goes on meanwhile. (If the lock were
 // held, the Add inside would never return.)
 func TestIssue103789TheWatchGoesOnWhileTheStoreIsRead(t *testing.T) {
 	store := &readWhile{Consumer: deltafifotest.NewConsumer(obj("a", 1))}
@@ -56,7 +56,7 @@ func TestIssue129024APanicDoesNotKeepTheQueueUnsynced(t *testing.T) {
 	assert.Equal(t, []string{"good@1"}, store.Objects())
 }
 
-// The original's controller loop drops the error of a process function. The queue must leave
+// client-go's controller loop drops the error of a process function. The queue must leave
 // the choice to the caller of Pop: the error and the deltas it is about come out together.
 func TestProcessErrorsReachTheCallerWithTheirDeltas(t *testing.T) {
 	queue, _ := newQueue()

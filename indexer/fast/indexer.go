@@ -34,7 +34,6 @@ func New[T any](config indexer.Config[T]) *Indexer[T] {
 	return x
 }
 
-// Add implements [indexer.Interface].
 func (x *Indexer[T]) Add(obj T) error {
 	key, err := x.config.Key(obj)
 	if err != nil {
@@ -44,10 +43,8 @@ func (x *Indexer[T]) Add(obj T) error {
 	return err
 }
 
-// Update implements [indexer.Interface].
 func (x *Indexer[T]) Update(obj T) error { return x.Add(obj) }
 
-// Put implements [indexer.Interface].
 func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
 	var room [4][]string // more indexes cost an allocation
 	c := x.contents.Load()
@@ -70,7 +67,6 @@ func (x *Indexer[T]) Put(key string, obj T) (old T, existed bool, err error) {
 	return old, existed, x.config.Trace.ReportFailed(errs)
 }
 
-// Delete implements [indexer.Interface].
 func (x *Indexer[T]) Delete(obj T) error {
 	key, err := x.config.Key(obj)
 	if err != nil {
@@ -80,7 +76,6 @@ func (x *Indexer[T]) Delete(obj T) error {
 	return nil
 }
 
-// DeleteKey implements [indexer.Interface].
 func (x *Indexer[T]) DeleteKey(key string) {
 	x.mu.Lock()
 	existed := x.contents.Load().remove(key)
@@ -88,8 +83,8 @@ func (x *Indexer[T]) DeleteKey(key string) {
 	x.config.Trace.ReportDeleted(key, existed)
 }
 
-// Replace implements [indexer.Interface]. The new content is built while readers and other writers
-// go on; what they write meanwhile is replaced as well.
+// Replace builds the new content while readers and other writers go on; what they write meanwhile
+// is replaced as well.
 func (x *Indexer[T]) Replace(items []T, resourceVersion string) error {
 	keys := make([]string, len(items))
 	for i, obj := range items {
@@ -126,11 +121,10 @@ func build[T any](indexers indexer.Indexers[T], keys []string, items []T) (*cont
 	return c, errs
 }
 
-// Resync implements [indexer.Interface].
 func (x *Indexer[T]) Resync() error { return nil }
 
-// AddIndexers implements [indexer.Interface]. Writers and lists wait while it indexes the objects
-// that are there, GetByKey does not.
+// AddIndexers makes writers and lists wait while it indexes the objects that are there. GetByKey
+// does not wait.
 func (x *Indexer[T]) AddIndexers(added indexer.Indexers[T]) error {
 	errs, err := x.addIndexers(added)
 	if err != nil {

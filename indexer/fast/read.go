@@ -8,7 +8,6 @@ import (
 	"orrery/indexer"
 )
 
-// GetByKey implements [indexer.Interface].
 func (x *Indexer[T]) GetByKey(key string) (obj T, exists bool) {
 	records := x.contents.Load().records
 	rec := find(records, records.hash(key), key)
@@ -18,7 +17,6 @@ func (x *Indexer[T]) GetByKey(key string) (obj T, exists bool) {
 	return rec.obj.load(), true
 }
 
-// Get implements [indexer.Interface].
 func (x *Indexer[T]) Get(obj T) (stored T, exists bool) {
 	key, err := x.config.Key(obj)
 	if err != nil {
@@ -41,7 +39,6 @@ func (x *Indexer[T]) KnownKey(namespace, name string) (key string, ok bool) {
 	return rec.key, true
 }
 
-// Len implements [indexer.Interface].
 func (x *Indexer[T]) Len() int { return x.contents.Load().records.len() }
 
 // objects returns a snapshot of all objects.
@@ -51,13 +48,10 @@ func (x *Indexer[T]) objects() snapshot[T] {
 	return x.contents.Load().all.snapshot()
 }
 
-// List implements [indexer.Interface].
 func (x *Indexer[T]) List() []T { return x.objects().objects.elements() }
 
-// ListKeys implements [indexer.Interface].
 func (x *Indexer[T]) ListKeys() []string { return x.objects().keys() }
 
-// All implements [indexer.Interface].
 func (x *Indexer[T]) All() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		s := x.objects()
@@ -101,7 +95,6 @@ func (x *Indexer[T]) bucket(name, value string) (s snapshot[T], err error) {
 	return s, nil
 }
 
-// ByIndex implements [indexer.Interface].
 func (x *Indexer[T]) ByIndex(name, value string) ([]T, error) {
 	s, err := x.bucket(name, value)
 	if err != nil {
@@ -110,7 +103,6 @@ func (x *Indexer[T]) ByIndex(name, value string) ([]T, error) {
 	return s.objects.elements(), nil
 }
 
-// IndexKeys implements [indexer.Interface].
 func (x *Indexer[T]) IndexKeys(name, value string) ([]string, error) {
 	s, err := x.bucket(name, value)
 	if err != nil {
@@ -121,7 +113,6 @@ func (x *Indexer[T]) IndexKeys(name, value string) ([]string, error) {
 	return keys, nil
 }
 
-// Index implements [indexer.Interface].
 func (x *Indexer[T]) Index(name string, obj T) ([]T, error) {
 	values, err := x.config.IndexValues(name, x.GetIndexers()[name], obj)
 	if err != nil {
@@ -145,8 +136,7 @@ func (x *Indexer[T]) Index(name string, obj T) ([]T, error) {
 	return all, nil
 }
 
-// ListIndexFuncValues implements [indexer.Interface]. It holds the lock for as long as there are
-// values.
+// ListIndexFuncValues holds the lock for as long as there are values.
 func (x *Indexer[T]) ListIndexFuncValues(name string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,10 +149,8 @@ func (x *Indexer[T]) ListIndexFuncValues(name string) []string {
 	return values
 }
 
-// GetIndexers implements [indexer.Interface].
 func (x *Indexer[T]) GetIndexers() indexer.Indexers[T] { return x.contents.Load().indexers() }
 
-// Snapshot implements [indexer.Interface].
 func (x *Indexer[T]) Snapshot() indexer.Snapshot {
 	s := indexer.Snapshot{Indices: map[string]map[string][]string{}}
 	objects, buckets := x.snapshots()

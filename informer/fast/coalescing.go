@@ -6,42 +6,10 @@ import (
 	"orrery/informer"
 )
 
-// compactor merges events that wait for a handler into fewer events with the same effect: for each object one event,
-// from the state that the handler knows to the state that the store has. What a stuck handler costs is then bounded
-// by the number of objects and no longer by the number of changes.
-//
-// A handler must already cope with such a history: it looks like a watch that was down. Intermediate states are
-// skipped, a deletion and re-creation is an update, and an object that came and went
-// was never there; if another one was there before, only its own deletion is delivered, with its final state unknown.
-type compactor[T any] struct {
-	events []informer.Notification[T] // the result: one entry a key, in the order of the first event of the key
-	index  map[string]int             // of the entry of a key
-}
-
-// compact merges the events of the batches, which are not changed.
-func compact[T any](batches [][]informer.Notification[T]) []informer.Notification[T] {
-	c := compactor[T]{index: map[string]int{}}
-	for _, batch := range batches {
-		for i := range batch {
-			c.add(&batch[i])
-		}
-	}
-	return c.result()
-}
-
-func (c *compactor[T]) add(n *informer.Notification[T]) {
-	if n.Kind == informer.EventSynced {
-		c.events = append(c.events, *n) // what is before the mark stays before it
-		return
-	}
-	i, known := c.index[n.Key]
-	if !known {
-		c.index[n.Key] = len(c.events)
-		c.events = append(c.events, *n)
-		return
-	}
-	c.events[i] = merge(&c.events[i], n)
-}
+// The events that wait for a handler can be merged into one for each object, with the same effect. A handler must cope
+// with such a history anyway, because it looks like a watch that was down. Intermediate states are skipped, a deletion and
+// re-creation is an update, and an object that came and went was never there. If another one was there before, only its own
+// deletion is delivered, with its final state unknown.
 
 // nothingHappened marks an entry whose object came and went.
 const nothingHappened informer.EventKind = 0
@@ -81,17 +49,6 @@ func isAnother[T any](told, gone T) bool {
 	}
 	y := any(gone).(identified)
 	return x.GetUID() != y.GetUID()
-}
-
-func (c *compactor[T]) result() []informer.Notification[T] {
-	kept := c.events[:0]
-	for i := range c.events {
-		if c.events[i].Kind != nothingHappened {
-			kept = append(kept, c.events[i])
-		}
-	}
-	clear(c.events[len(kept):])
-	return kept
 }
 
 // coalescingQueue is a [deliveryQueue] in which at most one event waits for each object. What happens to an object that has one

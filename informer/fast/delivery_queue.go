@@ -36,11 +36,9 @@ func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, init
 		q.add(initial)
 		return q
 	}
-	q := newBatchQueue[T](opts.CompactAfter)
+	q := newBatchQueue[T]()
 	if len(initial) > 0 {
 		q.waiting = append(q.waiting, initial)
-		q.events = len(initial)
-		q.limit += len(initial) // there is nothing in it to merge
 	}
 	return q
 }
@@ -52,22 +50,18 @@ func newDeliveryQueue[T any](opts informer.HandlerOptions, coalescing bool, init
 // takes everything that waits under one lock and works on it without; the producer signals only a consumer that
 // sleeps. While the handler is the slower side there is neither a wake-up nor a hand-off per event.
 type batchQueue[T any] struct {
-	compactAfter int // HandlerOptions.CompactAfter
-
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
 	mu       sync.Mutex
 	wake     sync.Cond // on mu; signalled when sleeping and there is something to do
 	waiting  [][]informer.Notification[T]
-	events   int  // in waiting
-	limit    int  // more events than this are merged
 	sleeping bool // the consumer waits on wake
 	finished bool // nothing more is taken in
 }
 
-func newBatchQueue[T any](compactAfter int) *batchQueue[T] {
-	q := &batchQueue[T]{compactAfter: compactAfter, limit: compactAfter}
+func newBatchQueue[T any]() *batchQueue[T] {
+	q := &batchQueue[T]{}
 	q.wake.L = &q.mu
 	return q
 }
@@ -75,27 +69,11 @@ func newBatchQueue[T any](compactAfter int) *batchQueue[T] {
 func (q *batchQueue[T]) add(batch []informer.Notification[T]) (merged int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.finished {
-		return 0
+	if !q.finished {
+		q.waiting = append(q.waiting, batch)
+		q.wakeLocked()
 	}
-	q.waiting = append(q.waiting, batch)
-	q.events += len(batch)
-	if q.compactAfter > 0 && q.events > q.limit {
-		merged = q.compactLocked()
-	}
-	q.wakeLocked()
-	return merged
-}
-
-// compactLocked merges what waits. The next time is when it has doubled, so that the work for each event that comes
-// in does not grow with what waits.
-func (q *batchQueue[T]) compactLocked() (merged int) {
-	before := q.events
-	compacted := compact(q.waiting)
-	q.waiting = [][]informer.Notification[T]{compacted}
-	q.events = len(compacted)
-	q.limit = max(q.compactAfter, 2*q.events)
-	return before - q.events
+	return 0
 }
 
 func (q *batchQueue[T]) finish() {
@@ -159,6 +137,6 @@ func (q *batchQueue[T]) next(empty [][]informer.Notification[T]) [][]informer.No
 		q.wake.Wait()
 	}
 	batches := q.waiting
-	q.waiting, q.events, q.limit = empty, 0, q.compactAfter
+	q.waiting = empty
 	return batches
 }

@@ -179,7 +179,7 @@ func TestDeliveryQueueThatIsStoppedBeforeItRuns(t *testing.T) {
 
 // TestBatchQueueLetsGoOfHandledObjects: what was delivered must be collectable although the pipe lives on.
 func TestBatchQueueLetsGoOfHandledObjects(t *testing.T) {
-	p := newBatchQueue[*thing](0)
+	p := newBatchQueue[*thing]()
 	collected := make(chan struct{})
 	func() {
 		obj := &thing{name: "large"}

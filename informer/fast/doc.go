@@ -10,8 +10,8 @@
 //	Distribute → batch ──Flush──┬→ delivery queue → handler
 //	                            └→ delivery queue → handler
 //
-// A handler whose backlog must have a bound chooses between two ways of merging, see [informer.HandlerOptions]: CompactAfter
-// merges what waits when it has become too long, Coalescing keeps at most one event for each object.
+// A handler whose backlog must have a bound has its events merged, see [informer.HandlerOptions]: at most one waits for each
+// object.
 //
 // # Guarantees
 //

@@ -2,6 +2,7 @@ package informertest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,8 +46,6 @@ type Informer interface {
 	LastSyncResourceVersion() string
 	// Content returns the store: value by key.
 	Content() map[string]string
-	// SetTransform fails after Run has begun.
-	SetTransform(func(value string) (string, error)) error
 
 	// AddEventHandler registers a handler. A resync period of 0 is that of the informer, a negative one is never.
 	AddEventHandler(h func(Event), resync time.Duration) (Registration, error)
@@ -111,7 +110,7 @@ func Run(t *testing.T, impl Implementation) {
 	}{
 		{"Lifecycle", lifecycleCases},
 		{"Events", eventCases},
-		{"Handlers", handlerCases},
+		{"Handlers", slices.Concat(stuckCases, lateCases, removalCases)},
 		{"Resync", resyncCases},
 		{"Failures", failureCases},
 	} {

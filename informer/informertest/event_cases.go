@@ -1,8 +1,6 @@
 package informertest
 
 import (
-	"errors"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -137,16 +135,6 @@ var eventCases = []contractCase{
 		late := b.handler()
 		b.settle()
 		assert.Equal(b, []string{"add ns/a=2! (initial)"}, late.Events())
-	}},
-	{"a transform can be set before the start only", func(b *bubble) {
-		b.make(InformerConfig{})
-		require.NoError(b, b.informer.SetTransform(func(value string) (string, error) { return value + "!", nil }))
-		h := b.handler()
-		b.start()
-		require.Error(b, b.informer.SetTransform(func(string) (string, error) { return "", errors.New("too late") }))
-		b.set("ns/a", "1")
-		b.settle()
-		assert.Equal(b, []string{"add ns/a=1!"}, h.Events())
 	}},
 	{"while the informer is behind, objects keep their own order", func(b *bubble) {
 		g := newGate()

@@ -100,7 +100,7 @@ type Config[T any] struct {
 
 	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError], [*WatchStartError],
 	// [*StreamError] or [*StoreError]. A round fails when the Reflector has to fetch the whole state again. What it
-	// repairs without that (a watch that ends, or that cannot be opened because nobody answers) is told to
+	// repairs without that (a watch that ends, or that cannot be opened because the server does not answer) is told to
 	// Trace.BackOff and Trace.WatchEnded only, and so is a streaming list that is replaced by a plain one.
 	//
 	// It holds the Reflector up while it runs, like a hook of Trace. ctx ends with Run's, and what fails from then

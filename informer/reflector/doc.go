@@ -14,7 +14,7 @@
 // The version that the store has reached (its resourceVersion) is the position. In the article on the controller manager the Reflector
 // is the part of the informer's controller that feeds the DeltaFIFO.
 //
-// "The article" is named in docs/mechanisms.md. "Textbook" is the form that follows it. Package machine has the optimized form.
+// "The article" is named in docs/mechanisms.md. "Textbook" is the form that follows it.
 //
 // This package has the textbook form, ListAndWatch on one page (reflector.go), and what both forms share: [Config], [Store],
 // [ListerWatcher], [Trace], [Snapshot], and [CauseOf], which says what an error means. Package machine has the form with every recovery that

@@ -38,7 +38,6 @@ func (e *ListError) Error() string {
 	return fmt.Sprintf("failed to list %s at resourceVersion %q (page %d): %v", e.Name, e.ResourceVersion, e.Page, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ListError) Unwrap() error { return e.Err }
 
 // WatchStartError says that a watch, or a streaming list, could not be opened.
@@ -50,14 +49,9 @@ type WatchStartError struct {
 }
 
 func (e *WatchStartError) Error() string {
-	what := "watch"
-	if e.Streaming {
-		what = "streaming list"
-	}
-	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("failed to open a %s of %s at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *WatchStartError) Unwrap() error { return e.Err }
 
 // StreamError says that an open watch, or a streaming list, ended badly: with an ERROR event (then it wraps an
@@ -70,15 +64,17 @@ type StreamError struct {
 }
 
 func (e *StreamError) Error() string {
-	what := "watch"
-	if e.Streaming {
-		what = "streaming list"
-	}
-	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", what, e.Name, e.ResourceVersion, e.Err)
+	return fmt.Sprintf("the %s of %s ended at resourceVersion %q: %v", streamName(e.Streaming), e.Name, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
+
+func streamName(streaming bool) string {
+	if streaming {
+		return "streaming list"
+	}
+	return "watch"
+}
 
 // StoreOp names a call of a [Store].
 type StoreOp string
@@ -105,7 +101,6 @@ func (e *StoreError) Error() string {
 	return fmt.Sprintf("the store of %s failed to %s at resourceVersion %q: %v", e.Name, e.Op, e.ResourceVersion, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // Cause is what an error means to a Reflector, whatever it looked like.

@@ -49,13 +49,3 @@ type Store[T any] interface {
 type Bookmarker interface {
 	Bookmark(resourceVersion string)
 }
-
-// Interface is a reflector of either form: the one of this package or that of package machine.
-type Interface interface {
-	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called once.
-	Run(ctx context.Context)
-	Snapshot() Snapshot
-	// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark; "" before the first
-	// list.
-	LastSyncResourceVersion() string
-}

@@ -10,7 +10,7 @@ import (
 func TestSuite(t *testing.T) {
 	const asTheArticle = "the page is as the article has it; package machine does it"
 	reflectortest.Run(t, reflectortest.Implementation{
-		New: func(cfg reflectortest.Config) reflector.Interface { return reflector.New(cfg) },
+		New: func(cfg reflectortest.Config) reflectortest.Reflector { return reflector.New(cfg) },
 		Lacks: map[reflectortest.Capability]string{
 			reflectortest.StreamingLists:      asTheArticle,
 			reflectortest.IdleTimeouts:        asTheArticle,

@@ -2,9 +2,9 @@
 //
 // # Concept
 //
-// Every gear has a page that explains it, its textbook form, and a form that is fast. Both do the same, by one contract. A
-// [Set] names the form of each gear, as the flag --gears does: "fast", "textbook", "fast,queue=textbook,deltafifo=inorder". The
-// constructors of this package make what the set says.
+// Every gear has a textbook form, a page that explains it, and a fast form. Both pass the same contract suite. A [Set] names
+// the form of each gear, as the flag --gears does: "fast", "textbook", "fast,queue=textbook,deltafifo=inorder". The constructors
+// of this package return the forms that the set names.
 //
 // # Guarantees
 //
@@ -20,7 +20,7 @@
 //
 // # Testing
 //
-// Tables for the text; the gears themselves are told apart by their types.
+// Tables for [Parse]. The tests distinguish the forms by their types.
 //
 // Next: package nsctl
 package gears

@@ -120,15 +120,26 @@ func (s *Set) Set(text string) error {
 // Type is what the help calls the value of the flag.
 func (s *Set) Type() string { return "gears" }
 
-// Completions returns values for the completion of the flag.
-func Completions() []string {
-	all := []string{Fast, Textbook}
+// Completions returns what may follow these entries of a set, for the completion of the flag.
+func Completions(before []string) []string {
+	var set Set
+	var next []string
+	if len(before) == 0 {
+		next = []string{Fast, Textbook}
+	} else if err := set.Set(strings.Join(before, ",")); err != nil {
+		return nil
+	}
 	for _, gear := range Names() {
-		for _, form := range forms[gear][1:] {
-			all = append(all, gear+"="+form)
+		if slices.ContainsFunc(before, func(entry string) bool { return strings.HasPrefix(entry, gear+"=") }) {
+			continue
+		}
+		for _, form := range forms[gear] {
+			if form != set.Form(gear) {
+				next = append(next, gear+"="+form)
+			}
 		}
 	}
-	return all
+	return next
 }
 
 // Informer returns the gears of an informer.

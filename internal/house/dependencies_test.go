@@ -19,6 +19,7 @@ import (
 // laboratory needs, "tests:" what only tests need.
 var directDependencies = map[string]string{
 	"github.com/cenkalti/backoff/v4":          "back-off with jitter in the reflector",
+	"github.com/google/cel-go":                "lab: the rules of custom resources in the API server in memory",
 	"github.com/gorilla/websocket":            "watches over websocket",
 	"github.com/rs/zerolog":                   "log lines",
 	"github.com/schollz/progressbar/v3":       "lab: the bar that shows how far a benchmark is",
@@ -30,6 +31,7 @@ var directDependencies = map[string]string{
 	"golang.org/x/term":                       "the size of a terminal",
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
+	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
 	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",

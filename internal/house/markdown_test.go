@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -175,4 +176,45 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenLinks("docs/x.md", c.text)) })
 	}
+}
+
+// longestLine is where the text of documents is wrapped. Tables, code and pictures may be wider.
+const longestLine = 120
+
+// written by "make bench", with what upstream/bench/compare holds.
+func generated(document string) bool {
+	return document == "docs/benchmarks.md" || strings.HasPrefix(document, "upstream/bench/compare/")
+}
+
+// longLines returns a problem for each line of text that is too long.
+func longLines(from, text string) []string {
+	var problems []string
+	fenced, number := false, 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "![") {
+			continue
+		}
+		if length := utf8.RuneCountInString(line); length > longestLine {
+			problems = append(problems, fmt.Sprintf("%s:%d: %d columns", from, number, length))
+		}
+	}
+	return problems
+}
+
+func TestDocumentsAreWrapped(t *testing.T) {
+	for _, name := range documents(t) {
+		if generated(name) {
+			continue
+		}
+		for _, problem := range longLines(name, readDocument(t, name)) {
+			t.Error(problem)
+		}
+	}
+	wide := strings.Repeat("x", longestLine+1)
+	assert.Equal(t, []string{"a.md:6: 121 columns"}, longLines("a.md", "| "+wide+" |\n```\n"+wide+"\n```\n!["+wide+"](b.svg)\n"+wide+"\n"))
 }

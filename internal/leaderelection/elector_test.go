@@ -171,15 +171,11 @@ func TestAConflictIsSolvedByReading(t *testing.T) {
 		time.Sleep(time.Second)
 		p.edit(func(lease *api.Lease) {
 			lease.Labels = map[string]string{"team": "blue"}
-			preferred, strategy := "b", "OldestEmulationVersion"
-			lease.Spec.PreferredHolder, lease.Spec.Strategy = &preferred, &strategy
 		})
 		time.Sleep(10 * time.Second)
 		assert.True(t, a.leads())
 		lease := p.lease()
 		assert.Equal(t, "blue", lease.Labels["team"])
-		assert.Equal(t, "b", *lease.Spec.PreferredHolder)
-		assert.Equal(t, "OldestEmulationVersion", *lease.Spec.Strategy)
 		assert.Equal(t, int32(0), *lease.Spec.LeaseTransitions)
 		assert.Contains(t, a.told(), "slow path")
 	})

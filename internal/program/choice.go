@@ -16,11 +16,13 @@ type Choice struct {
 	of    string // what the words are: "distribution"
 	words []string
 	many  bool // the flag takes a list with commas, or "all"
+	chose func(word string)
 }
 
-// ChoiceVar adds a flag for one of several words; the first is the default.
-func ChoiceVar[T ~string](flags *pflag.FlagSet, c *Choice, name, shorthand, of string, words []T, usage string) {
-	*c = Choice{of: of, words: hyphenated(words)}
+// WordVar adds a flag for one of several words; the first is the default.
+func WordVar[T ~string](flags *pflag.FlagSet, chosen *T, name, shorthand, of string, words []T, usage string) {
+	*chosen = words[0]
+	c := &Choice{of: of, words: hyphenated(words), chose: func(word string) { *chosen = T(word) }}
 	c.Chosen = c.words[:1]
 	flags.VarP(c, name, shorthand, usage+": "+c.list())
 }
@@ -59,7 +61,9 @@ func (c *Choice) Set(text string) error {
 			return fmt.Errorf("%q is there twice", chosen[i])
 		}
 	}
-	c.Chosen = chosen
+	if c.Chosen = chosen; c.chose != nil {
+		c.chose(chosen[0])
+	}
 	return nil
 }
 
@@ -84,6 +88,14 @@ func (c *Choice) offers() []string {
 	return c.words
 }
 
+// next returns the words that may follow those before them in a list.
+func (c *Choice) next(before []string) []string {
+	if len(before) == 0 {
+		return c.offers()
+	}
+	return slices.DeleteFunc(slices.Clone(c.words), func(word string) bool { return slices.Contains(before, word) })
+}
+
 // list is the words in a sentence.
 func (c *Choice) list() string {
 	words := c.offers()
@@ -97,8 +109,12 @@ func (c *Choice) list() string {
 // CompleteChoices lets shells complete the words of all flags that have a Choice.
 func CompleteChoices(command *cobra.Command) {
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if choice, ok := flag.Value.(*Choice); ok {
-			Complete(command, flag.Name, choice.offers()...)
+		choice, ok := flag.Value.(*Choice)
+		switch {
+		case ok && choice.many:
+			CompleteList(command, flag.Name, choice.next)
+		case ok:
+			Complete(command, flag.Name, choice.words...)
 		}
 	})
 }
@@ -106,6 +122,26 @@ func CompleteChoices(command *cobra.Command) {
 // Complete lets shells complete a flag with one of these words. What follows a tab in a word is its description.
 func Complete(command *cobra.Command, flag string, words ...string) {
 	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// CompleteList lets shells complete the last entry of a flag that takes a list with commas. next returns what may follow the
+// entries before it, in the manner of [Complete]. No space is added behind a word, because a comma may follow.
+func CompleteList(command *cobra.Command, flag string, next func(before []string) []string) {
+	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		done := typed[:strings.LastIndex(typed, ",")+1]
+		var before []string
+		if done != "" {
+			before = strings.Split(strings.TrimSuffix(done, ","), ",")
+		}
+		var lists []string
+		for _, word := range next(before) {
+			if list := done + word; strings.HasPrefix(list, typed) {
+				lists = append(lists, list)
+			}
+		}
+		return lists, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	cobra.CheckErr(command.RegisterFlagCompletionFunc(flag, complete))
 }
 
 // CompleteFiles lets shells complete these flags with the names of files. No other flag is completed with them.

@@ -32,6 +32,43 @@ func (w *lostReader) Write(line []byte) (int, error) {
 	return n, err
 }
 
+// Output is a writer that remembers the first failure, for callers that print and do not look. It may be used by several goroutines.
+type Output struct {
+	out    io.Writer
+	failed func()
+
+	mu  sync.Mutex
+	err error // guarded by mu
+}
+
+// NewOutput returns an output to out. It calls failed, once, when something cannot be written: a disk is full, say. A reader
+// that has gone is no failure to an out that [NewLostReader] made.
+func NewOutput(out io.Writer, failed func()) *Output {
+	return &Output{out: out, failed: sync.OnceFunc(failed)}
+}
+
+// Write writes p, and returns the first failure from then on.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.out.Write(p)
+	if err != nil {
+		o.err = err
+		o.failed()
+	}
+	return n, err
+}
+
+// Err returns the first failure.
+func (o *Output) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
 // OutlivePipes keeps a broken pipe from ending the program at its next line, which may be in the middle of its work: the
 // writer gets an error instead. The signal is caught, not ignored, because exec plugins would inherit a signal that is
 // ignored. It also comes for broken network connections, so it says nothing by itself.

@@ -12,6 +12,23 @@ type failingWriter struct{ err error }
 
 func (w *failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
+func TestOutputRemembersTheFirstFailure(t *testing.T) {
+	failures := 0
+	failing := &failingWriter{}
+	out := NewOutput(NewLostReader(failing, func() {}), func() { failures++ })
+	failing.err = syscall.EPIPE
+	_, err := out.Write([]byte("x"))
+	assert.NoError(t, err)
+	assert.NoError(t, out.Err(), "a reader that has gone is no failure")
+	for _, why := range []error{syscall.ENOSPC, syscall.EIO} {
+		failing.err = why
+		_, err := out.Write([]byte("x"))
+		assert.ErrorIs(t, err, syscall.ENOSPC)
+	}
+	assert.ErrorIs(t, out.Err(), syscall.ENOSPC)
+	assert.Equal(t, 1, failures)
+}
+
 func TestLostReaderPassesOtherErrorsOn(t *testing.T) {
 	lost := 0
 	failing := &failingWriter{}

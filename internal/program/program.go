@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orrery/restclient"
 )
@@ -71,9 +73,10 @@ func Prepare(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetUsageFunc(wrapFlags(root.UsageFunc()))
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return UsageError{Command: command.CommandPath(), Err: err}
+		return UsageError{Command: command.CommandPath(), Err: FlagError(err)}
 	})
 	root.InitDefaultCompletionCmd()
+	completeListsInBash(root)
 	root.InitDefaultHelpCmd()
 	prepareGroups(root)
 	if help, _, err := root.Find([]string{"help"}); err == nil {
@@ -85,6 +88,38 @@ func Prepare(root *cobra.Command) {
 			return NoArguments(command, rest)
 		}
 	}
+}
+
+// expected says what the flags of each type take, by the name of the type.
+var expected = map[string]string{
+	"bool":        "true or false",
+	"int":         "a whole number",
+	"uint64":      "a whole number that is not negative",
+	"float32":     "a number",
+	"float64":     "a number",
+	"duration":    "a duration with its unit, such as 500ms, 90s or 5m",
+	"stringSlice": "a list with commas",
+}
+
+// FlagError returns an error that says what a flag takes where pflag only says which parser refused its value.
+func FlagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	flag := invalid.GetFlag()
+	want, ok := expected[flag.Value.Type()]
+	if !ok {
+		return err // the flag's own type says what is wrong
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		want += " within its range"
+	}
+	dashes := "--"
+	if len(flag.Name) == 1 {
+		dashes = "-"
+	}
+	return fmt.Errorf("%s%s takes %s, not %q", dashes, flag.Name, want, invalid.GetValue())
 }
 
 // wrapFlags has cobra's usage wrap the lines about flags. Not by a template of our own: with text/template, which calls methods

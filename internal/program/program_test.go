@@ -28,14 +28,21 @@ func newRoot() *cobra.Command {
 	}}
 	run.Flags().BoolVar(&fail, "fail", false, "fail")
 	run.Flags().BoolVar(&interrupt, "interrupt", false, "be interrupted")
-	var kind program.Choice
-	program.ChoiceVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
+	var kind string
+	program.WordVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
+	var kinds program.Choice
+	program.ChoicesVar(run.Flags(), &kinds, "kinds", "kind", []string{"one", "other"}, "the kinds")
 	run.Flags().String("file", "", "a `file`")
+	run.Flags().Int("number", 0, "a number")
+	run.Flags().IntP("v", "v", 0, "a level")
+	run.Flags().Float32("rate", 0, "a rate")
+	run.Flags().Duration("wait", 0, "a time to wait")
+	run.Flags().StringSlice("names", nil, "names")
 	program.CompleteChoices(run)
 	program.CompleteFiles(run, "file")
 	group := &cobra.Command{Use: "group", Short: "Group", Long: "Groups others."}
 	group.AddCommand(&cobra.Command{Use: "member", Short: "Member", Args: program.NoArguments, RunE: run.RunE})
-	root.AddCommand(run, group, program.NewVersionCommand())
+	root.AddCommand(run, group, program.NewVersionCommand(root.Name()))
 	return root
 }
 
@@ -52,6 +59,14 @@ func TestWhatIsNoCommandIsRefusedInOneSentence(t *testing.T) {
 		`unknown command "ksh"; did you mean bash or zsh or fish? (see "program completion --help")`: {"completion", "ksh"},
 		`unknown flag: --falil (see "program run --help")`:                                           {"run", "--falil"},
 		`unknown shorthand flag: 'x' in -x (see "program run --help")`:                               {"run", "-x"},
+		`--fail takes true or false, not "perhaps" (see "program run --help")`:                       {"run", "--fail=perhaps"},
+		`--number takes a whole number, not "ten"`:                                                   {"run", "--number", "ten"},
+		`--number takes a whole number within its range, not "99999999999999999999"`:                 {"run", "--number", "99999999999999999999"},
+		`-v takes a whole number, not "high"`:                                                        {"run", "-v", "high"},
+		`--rate takes a number, not "much"`:                                                          {"run", "--rate", "much"},
+		`--wait takes a duration with its unit, such as 500ms, 90s or 5m, not "5"`:                   {"run", "--wait", "5"},
+		`--names takes a list with commas, not "a\"b"`:                                               {"run", "--names", `a"b`},
+		`flag needs an argument: --number`:                                                           {"run", "--number"},
 		`invalid argument "three" for "-k, --kind" flag: there is no kind "three"; use one or other`: {"run", "-k", "three"},
 	} {
 		code, stdout, stderr := programtest.Call(t, newRoot(), error.Error, args...)
@@ -99,8 +114,10 @@ func TestCompletion(t *testing.T) {
 		assert.Greater(t, len(stdout), 1000, shell)
 	}
 	assert.Equal(t, []string{"one", "other"}, programtest.Complete(t, newRoot(), "run", "--kind", ""))
+	assert.Equal(t, []string{"one", "other", "all"}, programtest.Complete(t, newRoot(), "run", "--kinds", ""))
+	assert.Equal(t, []string{"one,other"}, programtest.Complete(t, newRoot(), "run", "--kinds", "one,"))
 	assert.Equal(t, []string{"run"}, programtest.Complete(t, newRoot(), "ru"))
-	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n"} { // the shell's own, which is names of files; or nothing else
+	for flag, directive := range map[string]string{"--file": ":0\n", "--kind": ":4\n", "--kinds": ":6\n"} { // the shell's own, which is names of files; nothing else; nothing else, and no space
 		_, stdout, _ := programtest.Call(t, newRoot(), error.Error, cobra.ShellCompRequestCmd, "run", flag, "x")
 		assert.True(t, strings.HasSuffix(stdout, directive), "%s: %q", flag, stdout)
 	}

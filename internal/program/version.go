@@ -15,7 +15,7 @@ var Version = "unknown"
 
 func init() { Version = builtVersion(Version, readBuildInfo()) }
 
-// VersionInfo is what "orrery version" prints.
+// VersionInfo is what the command version prints.
 type VersionInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`   // of the sources; empty if the program was built without their history
@@ -73,30 +73,30 @@ func (v VersionInfo) String() string {
 	return fmt.Sprintf("%s (%s)", v.Version, strings.Join(details, ", "))
 }
 
-// NewVersionCommand returns the command that prints the version.
-func NewVersionCommand() *cobra.Command {
-	var output Choice
+// NewVersionCommand returns the command that prints the version of the program that is called name.
+func NewVersionCommand(name string) *cobra.Command {
+	var output string
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Long: `Prints the version, the commit that it was built from if that is known, the
 version of Go and the platform. It talks to no cluster.`,
 		Example: `  # for people
-  orrery version
+  ` + name + ` version
 
   # for scripts
-  orrery version -o json`,
+  ` + name + ` version -o json`,
 		Args: NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			info := CurrentVersion()
-			if output.String() == "json" {
+			if output == "json" {
 				return json.NewEncoder(command.OutOrStdout()).Encode(info)
 			}
 			_, err := fmt.Fprintln(command.OutOrStdout(), command.Root().Name(), "version", info)
 			return err
 		},
 	}
-	ChoiceVar(command.Flags(), &output, "output", "o", "output format", []string{"text", "json"}, "form of the output")
+	WordVar(command.Flags(), &output, "output", "o", "output format", []string{"text", "json"}, "form of the output")
 	CompleteChoices(command)
 	return command
 }

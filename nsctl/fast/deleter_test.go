@@ -25,7 +25,7 @@ func TestEmptyNamespaceCostsAtMost36Requests(t *testing.T) {
 
 		assert.Nil(t, c.Namespace("empty"))
 		requests := c.Log()
-		assert.LessOrEqual(t, len(requests), 36, "the original needs 68")
+		assert.LessOrEqual(t, len(requests), 36, "upstream needs 68")
 		assert.Equal(t, []string{"GET /api/v1/namespaces/empty", "GET /readyz"}, requests[:2])
 		assert.ElementsMatch(t, []string{"GET /api", "GET /apis"}, requests[2:4])
 		assert.Equal(t, "PUT /api/v1/namespaces/empty/finalize", requests[len(requests)-1])

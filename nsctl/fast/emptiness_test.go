@@ -43,7 +43,7 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 		assert.Equal(t, 30, len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !isEmptinessCheck(r) })))
 		assert.Equal(t, 50, strings.Count(strings.Join(requests, "\n"), "/finalize"))
 		// GET, DELETE and LIST of the ConfigMaps, finalize; for the first few passes, which were alone, all types.
-		assert.Less(t, len(requests), 50*4+30+3*35, "the original needs 3,400")
+		assert.Less(t, len(requests), 50*4+30+3*35, "upstream needs 3,400")
 		r.Stop()
 	})
 }

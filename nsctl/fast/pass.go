@@ -106,12 +106,7 @@ func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 	if p.prefetched == nil {
 		lists, err = p.types.of(ctx, p.namespace.DeletionTimestamp.Time, p.settled)
 	}
-	resources, parseErr := nsctl.DeletableResources(lists)
-	if len(resources) == 0 && err == nil && parseErr == nil {
-		err = nsctl.ErrNothingDiscovered
-	}
-	p.found.ProcessDiscoverResourcesErr(err)
-	p.found.ProcessGroupVersionErr(parseErr)
+	resources, err := p.found.ProcessDiscovery(lists, err)
 	p.Trace.Discovered(p.namespace.Name, len(resources), err)
 	return resources
 }

@@ -1,7 +1,6 @@
 package fast_test
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,36 +9,8 @@ import (
 
 	"orrery/queue"
 	"orrery/queue/fast"
+	"orrery/queue/queuetest"
 )
-
-// someKeys are as long as those of namespaced objects usually are.
-func someKeys(n int) []string {
-	keys := make([]string, n)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("namespace-%04d/some-name-%08d", i%1000, i)
-	}
-	return keys
-}
-
-// noMetrics is a provider whose metrics do nothing, so that what is left is the
-// queue's own work for them.
-type noMetrics struct{}
-
-type noMetric struct{}
-
-func (noMetric) Inc()            {}
-func (noMetric) Set(float64)     {}
-func (noMetric) Observe(float64) {}
-
-func (noMetrics) NewDepthMetric(string) queue.SettableGaugeMetric                 { return noMetric{} }
-func (noMetrics) NewAddsMetric(string) queue.CounterMetric                        { return noMetric{} }
-func (noMetrics) NewLatencyMetric(string) queue.HistogramMetric                   { return noMetric{} }
-func (noMetrics) NewWorkDurationMetric(string) queue.HistogramMetric              { return noMetric{} }
-func (noMetrics) NewUnfinishedWorkSecondsMetric(string) queue.SettableGaugeMetric { return noMetric{} }
-func (noMetrics) NewLongestRunningProcessorSecondsMetric(string) queue.SettableGaugeMetric {
-	return noMetric{}
-}
-func (noMetrics) NewRetriesMetric(string) queue.CounterMetric { return noMetric{} }
 
 // TestAllocations: what happens all the time allocates nothing, hooks or not.
 func TestAllocations(t *testing.T) {
@@ -52,12 +23,12 @@ func TestAllocations(t *testing.T) {
 			Got:   func(queue.Event[string], time.Duration) { calls++ },
 			Done:  func(queue.Event[string], time.Duration) { calls++ },
 		}},
-		"metrics": {Metrics: noMetrics{}},
+		"metrics": {Metrics: queuetest.NoMetrics{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := fast.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour), config)
 			defer q.ShutDown()
-			keys := someKeys(100)
+			keys := queuetest.Keys(100)
 			next := 0
 			key := func() string {
 				next++

@@ -10,12 +10,8 @@ import (
 //
 // The delayed keys are in a heap in the queue itself, under the same lock, so
 // AddAfter never blocks and Add can give up a delay. One timer is set to the
-// earliest end; its function runs in a goroutine of its own only while delays
-// end. ShutDown stops the timer. A queue that is dropped without ShutDown costs
-// its memory until the timer fires.
-//
-// (client-go hands delayed keys through a channel to a goroutine that keeps
-// the heap and wakes every ten seconds whether it has to or not.)
+// earliest end, and ShutDown stops it. A queue that is dropped without ShutDown
+// costs its memory until the timer fires.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
 }
@@ -63,8 +59,8 @@ func (q *Queue[K]) delayLocked(ref uint32, r *record[K], due time.Duration) {
 	if r.Value.delayed() && r.Value.due <= due {
 		return
 	}
-	q.ticket++
-	r.Value.due, r.Value.ticket = due, q.ticket
+	q.delaySeq++
+	r.Value.due, r.Value.delaySeq = due, q.delaySeq
 	if r.Value.delayed() {
 		q.delays.fix(r)
 	} else {

@@ -37,7 +37,7 @@ type Queue[K comparable] struct {
 	fifo       table.Ring[uint32] // where keys wait: references of records
 	processing []inFlight[K]      // keys that workers hold, in no order
 	delays     delayHeap[K]       // keys that wait for their delay to end
-	ticket     uint32             // the last one given to a record in delays
+	delaySeq   uint32             // the last one given to a record in delays
 	seq        uint64             // number of the last event
 
 	// Guarded by mu: the goroutines.
@@ -85,9 +85,8 @@ func (q *Queue[K]) stamp() time.Duration {
 	return q.now()
 }
 
-// Add says that key needs processing; see Interface. If key waits for a delay,
+// Add says that key needs processing; see queue.Interface. If key waits for a delay,
 // the delay is given up: the key comes now, once, and not a second time later.
-// (client-go lets it come twice, kubernetes/kubernetes#112325.)
 func (q *Queue[K]) Add(key K) {
 	hash := q.records.Hash(key)
 	q.mu.Lock()
@@ -188,9 +187,8 @@ func (q *Queue[K]) takeLocked() (key K, seq uint64, waited time.Duration) {
 	return r.Key, q.seq, now - r.Value.added
 }
 
-// Done gives back a key; see Interface. A key that no worker holds is ignored and
-// reported to Trace.DoneUnknown. (client-go would queue it a second time,
-// and two workers could then hold it at once.)
+// Done gives back a key; see queue.Interface. A key that no worker holds is ignored and
+// reported to Trace.DoneUnknown.
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()
 	known, seq, worked := q.doneLocked(key)

@@ -1,13 +1,9 @@
 package fast
 
 // ShutDown makes the queue refuse new keys and returns at once; see queue.Interface.
-// Afterwards Get hands out what waits and then says shutdown; Add and AddAfter do
-// nothing; delays are dropped and the timer is stopped, so that nothing of
-// the queue is left once its workers have returned.
-//
-// ShutDown drops the delayed keys: adding them now would retry too early, and a
-// shutdown cannot wait for an hour's delay. The controller finds them again when it
-// next starts, because it lists every object.
+// It drops the delayed keys: adding them now would retry too early, and a shutdown
+// cannot wait for an hour's delay. The controller finds them again when it next
+// starts, because it lists every object.
 func (q *Queue[K]) ShutDown() {
 	_, dropped := q.shutDown(false)
 	if q.trace != nil {

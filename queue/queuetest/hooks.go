@@ -1,7 +1,6 @@
 package queuetest
 
 import (
-	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -24,73 +23,6 @@ func runHooks(t *testing.T, impl Implementation) {
 	t.Run("hooks may call the queue", func(t *testing.T) { testHooksMayCallTheQueue(t, impl) })
 	t.Run("Seq is the order", func(t *testing.T) { testSeqIsTheOrder(t, impl) })
 	t.Run("metrics and hooks", func(t *testing.T) { testMetricsAndHooks(t, impl) })
-}
-
-func runSnapshots(t *testing.T, impl Implementation) {
-	t.Run("what is in the queue", func(t *testing.T) { testSnapshot(t, impl) })
-	t.Run("a snapshot does not change", func(t *testing.T) { testSnapshotDoesNotChange(t, impl) })
-	t.Run("waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
-}
-
-// diary is a trace that writes down what happens.
-type diary struct {
-	mu    sync.Mutex
-	lines []string         // guarded by mu
-	seqs  map[uint64]bool  // guarded by mu
-	extra func(seq uint64) // called by each callback that has an Event
-}
-
-func (d *diary) write(format string, args ...any) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lines = append(d.lines, fmt.Sprintf(format, args...))
-}
-
-func (d *diary) event(e queue.Event[string], format string, args ...any) {
-	d.write(format, args...)
-	d.mu.Lock()
-	if d.seqs == nil {
-		d.seqs = map[uint64]bool{}
-	}
-	d.seqs[e.Seq] = true
-	d.mu.Unlock()
-	if d.extra != nil {
-		d.extra(e.Seq)
-	}
-}
-
-// read returns the lines since the last read.
-func (d *diary) read() (lines []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	lines, d.lines = d.lines, nil
-	return lines
-}
-
-func (d *diary) trace() *queue.Trace[string] {
-	type event = queue.Event[string]
-	plain := func(what string) func(event) {
-		return func(e event) { d.event(e, "%s %s", what, e.Key) }
-	}
-	timed := func(what string) func(event, time.Duration) {
-		return func(e event, t time.Duration) { d.event(e, "%s %s %v", what, e.Key, t) }
-	}
-	return &queue.Trace[string]{
-		Added:         plain("added"),
-		Coalesced:     plain("coalesced"),
-		Refused:       plain("refused"),
-		Delayed:       timed("delayed"),
-		DelayCanceled: plain("delay canceled"),
-		DelayEnded:    timed("delay ended"),
-		Got:           timed("got"),
-		Done:          timed("done"),
-		DoneUnknown:   plain("done unknown"),
-		Retried: func(key string, requeues int, wait time.Duration) {
-			d.write("retried %s %d %v", key, requeues, wait)
-		},
-		Forgotten:    func(key string) { d.write("forgotten %s", key) },
-		ShuttingDown: func(drain bool, dropped int) { d.write("shutting down %v %d", drain, dropped) },
-	}
 }
 
 // patience is how long a call may take of which nothing but a lock can keep it.
@@ -330,70 +262,4 @@ func testMetricsAndHooks(t *testing.T, impl Implementation) {
 	q.Add("a")
 	q.UpdateMetrics() // there are none
 	assert.Equal(t, 1, q.Len())
-}
-
-func testSnapshot(t *testing.T, impl Implementation) {
-	synctest.Test(t, func(t *testing.T) {
-		q := impl.NewObservable(nil, queue.Config[string]{
-			Name:  "a queue",
-			Trace: &queue.Trace[string]{Got: func(queue.Event[string], time.Duration) {}},
-		})
-		assert.Equal(t, queue.Snapshot[string]{Name: "a queue"}, q.Snapshot())
-
-		for _, key := range []string{"old", "dirty", "next", "last"} {
-			q.Add(key)
-		}
-		q.Get()
-		pass(time.Second)
-		q.Get()
-		q.Add("dirty")
-		q.AddAfter("in 3s", 3*time.Second)
-		q.AddAfter("in 2s", 2*time.Second)
-		q.AddAfter("old", 2*time.Second)
-		pass(time.Second)
-		want := queue.Snapshot[string]{
-			Name:   "a queue",
-			Seq:    10,
-			Queued: []string{"next", "last"},
-			Processing: []queue.ProcessingKey[string]{
-				{Key: "old", For: 2 * time.Second}, {Key: "dirty", For: time.Second, Dirty: true},
-			},
-			Delayed: []queue.DelayedKey[string]{
-				{Key: "in 2s", In: time.Second}, {Key: "old", In: time.Second}, {Key: "in 3s", In: 2 * time.Second},
-			},
-		}
-		assert.Equal(t, want, q.Snapshot())
-
-		go q.ShutDownWithDrain()
-		synctest.Wait()
-		want.Delayed, want.ShuttingDown, want.Draining = nil, true, true
-		assert.Equal(t, want, q.Snapshot())
-
-		q.ShutDown()
-		synctest.Wait()
-		want.Draining = false
-		assert.Equal(t, want, q.Snapshot())
-	})
-}
-
-func testSnapshotDoesNotChange(t *testing.T, impl Implementation) {
-	q := impl.NewObservable(nil, queue.Config[string]{})
-	q.Add("a")
-	q.Add("b")
-	s := q.Snapshot()
-	q.Get()
-	assert.Equal(t, []string{"a", "b"}, s.Queued, "a snapshot does not change")
-}
-
-func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {
-	synctest.Test(t, func(t *testing.T) {
-		q := impl.NewObservable(nil, queue.Config[string]{})
-		go q.Get()
-		go q.Get()
-		synctest.Wait()
-		assert.Equal(t, 2, q.Snapshot().Waiting)
-		q.ShutDown()
-		synctest.Wait()
-		assert.Zero(t, q.Snapshot().Waiting)
-	})
 }

@@ -44,7 +44,7 @@ type Limiters struct {
 }
 
 // Capability names something in which package queue deliberately differs from the
-// original.
+// client-go.
 type Capability string
 
 const (

@@ -1,11 +1,5 @@
 package api
 
-// APIVersions is the answer of /api: the versions of the core group.
-type APIVersions struct {
-	TypeMeta `json:",inline"`
-	Versions []string `json:"versions"`
-}
-
 // APIGroupList is the legacy answer of /apis.
 type APIGroupList struct {
 	TypeMeta `json:",inline"`

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,25 +29,17 @@ var namespaceSchema = schemaOf(reflect.TypeFor[plainNamespace]())
 // UnmarshalJSON reads a namespace and keeps what it does not know.
 func (n *Namespace) UnmarshalJSON(data []byte) error {
 	var plain plainNamespace
-	if err := json.Unmarshal(data, &plain); err != nil {
-		return err
+	unknown, err := namespaceSchema.decode(data, &plain)
+	if err == nil {
+		*n = Namespace(plain)
+		n.unknown = unknown
 	}
-	unknown, err := namespaceSchema.collect(data)
-	if err != nil {
-		return err
-	}
-	*n = Namespace(plain)
-	n.unknown = unknown
-	return nil
+	return err
 }
 
 // MarshalJSON writes the namespace with what it did not know when it was read.
 func (n Namespace) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(plainNamespace(n))
-	if err != nil {
-		return nil, err
-	}
-	return n.unknown.merge(data)
+	return n.unknown.encode(plainNamespace(n))
 }
 
 // DeepCopy returns a copy that shares nothing that can be changed.
@@ -153,73 +146,66 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
-// collect returns what data has besides the known fields; nil if there is nothing.
-func (s schema) collect(data []byte) (unknownFields, error) {
+// decode reads a document into a struct, and returns the fields that this does not know.
+func (s schema) decode(data []byte, into any) (unknownFields, error) {
+	if err := json.Unmarshal(data, into); err != nil {
+		return nil, err
+	}
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(data, &document); err != nil {
 		return nil, err
 	}
-	var unknown unknownFields
-	for name, value := range document {
-		if !s[""][name] {
-			unknown = unknown.with("", name, value)
-			continue
-		}
-		known, deeper := s[name]
-		if !deeper {
-			continue
-		}
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(value, &fields); err != nil {
+	var unknown unknownFields // nil if there are none, which leaves objects comparable
+	for parent, known := range s {
+		fields, err := fieldsBelow(document, parent)
+		if err != nil {
 			return nil, err
 		}
-		for field, value := range fields {
-			if !known[field] {
-				unknown = unknown.with(name, field, value)
+		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return known[name] })
+		if len(fields) > 0 {
+			if unknown == nil {
+				unknown = unknownFields{}
 			}
+			unknown[parent] = fields
 		}
 	}
 	return unknown, nil
 }
 
-func (u unknownFields) with(parent, name string, value json.RawMessage) unknownFields {
-	if u == nil {
-		u = unknownFields{}
-	}
-	if u[parent] == nil {
-		u[parent] = map[string]json.RawMessage{}
-	}
-	u[parent][name] = value
-	return u
-}
-
-// merge adds the fields to a document that was written without them.
-func (u unknownFields) merge(data []byte) ([]byte, error) {
-	if len(u) == 0 {
-		return data, nil
+// encode writes a struct with the fields that it does not know.
+func (u unknownFields) encode(object any) ([]byte, error) {
+	data, err := json.Marshal(object)
+	if err != nil || len(u) == 0 {
+		return data, err
 	}
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(data, &document); err != nil {
 		return nil, err
 	}
-	for parent, fields := range u {
-		target := document
-		if parent != "" {
-			target = nil
-			if err := json.Unmarshal(document[parent], &target); err != nil {
-				return nil, err
-			}
+	maps.Copy(document, u[""])
+	for parent, unknown := range u {
+		if parent == "" {
+			continue
 		}
-		for name, value := range fields {
-			target[name] = value
+		fields, err := fieldsBelow(document, parent)
+		if err != nil {
+			return nil, err
 		}
-		if parent != "" {
-			merged, err := json.Marshal(target)
-			if err != nil {
-				return nil, err
-			}
-			document[parent] = merged
+		maps.Copy(fields, unknown)
+		if document[parent], err = json.Marshal(fields); err != nil {
+			return nil, err
 		}
 	}
 	return json.Marshal(document)
+}
+
+// fieldsBelow returns a copy of the fields of the object at parent; "" is the document.
+func fieldsBelow(document map[string]json.RawMessage, parent string) (fields map[string]json.RawMessage, err error) {
+	if parent == "" {
+		return maps.Clone(document), nil
+	}
+	if value, ok := document[parent]; ok {
+		err = json.Unmarshal(value, &fields)
+	}
+	return fields, err
 }

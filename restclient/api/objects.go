@@ -1,9 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-	"reflect"
-)
+import "reflect"
 
 // EventsResource are the Events of the core group.
 var EventsResource = GroupVersionResource{Version: "v1", Resource: "events"}
@@ -74,7 +71,7 @@ type Lease struct {
 
 // LeaseSpec is what a holder writes. All fields are optional to the server; nil and empty ones are not sent.
 type LeaseSpec struct {
-	// HolderIdentity is who holds the Lease; empty: nobody.
+	// HolderIdentity names the holder of the Lease; empty: there is none.
 	HolderIdentity string `json:"holderIdentity,omitempty"`
 	// LeaseDurationSeconds is how long others leave a holder alone after RenewTime moved. They measure it with their own
 	// clocks, from when they saw it move.
@@ -97,25 +94,17 @@ var leaseSchema = schemaOf(reflect.TypeFor[plainLease]())
 // UnmarshalJSON reads a Lease and keeps what it does not know.
 func (l *Lease) UnmarshalJSON(data []byte) error {
 	var plain plainLease
-	if err := json.Unmarshal(data, &plain); err != nil {
-		return err
+	unknown, err := leaseSchema.decode(data, &plain)
+	if err == nil {
+		*l = Lease(plain)
+		l.unknown = unknown
 	}
-	unknown, err := leaseSchema.collect(data)
-	if err != nil {
-		return err
-	}
-	*l = Lease(plain)
-	l.unknown = unknown
-	return nil
+	return err
 }
 
 // MarshalJSON writes the Lease with what it did not know when it was read.
 func (l Lease) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(plainLease(l))
-	if err != nil {
-		return nil, err
-	}
-	return l.unknown.merge(data)
+	return l.unknown.encode(plainLease(l))
 }
 
 // DeepCopy returns a copy that shares nothing that can be changed.

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -20,17 +19,6 @@ type CertificateConfig struct {
 	CertFile, KeyFile string // PEM files, read again at each handshake
 }
 
-// CertificateError says that a client certificate and its key do not belong together or cannot be understood.
-type CertificateError struct {
-	Err error
-}
-
-func (e *CertificateError) Error() string {
-	return "the client certificate cannot be used: " + e.Err.Error()
-}
-
-func (e *CertificateError) Unwrap() error { return e.Err }
-
 // Certificate is a client certificate. Create it with [NewCertificate].
 //
 // Files are read again each time that ClientCertificate is called: at each handshake, and by package restclient once in
@@ -38,6 +26,7 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 // be read, or do not fit together because only one of them has been replaced yet, the last good pair stays in use
 // until it expires.
 type Certificate struct {
+	described
 	constant
 
 	cfg CertificateConfig // immutable
@@ -48,10 +37,13 @@ type Certificate struct {
 	pair      *tls.Certificate // last good one; the same pointer as long as cert and key are the same
 }
 
-// NewCertificate loads the certificate once. The error is a [*FileError] or a [*CertificateError].
+// NewCertificate loads the certificate once. The error is a [*FileError], or that of crypto/tls.
 func NewCertificate(cfg CertificateConfig) (*Certificate, error) {
-	c := &Certificate{cfg: cfg}
-	if err := c.reloadLocked(); err != nil { // nobody else has it yet
+	c := &Certificate{described: "client certificate", cfg: cfg}
+	if len(cfg.CertData) == 0 {
+		c.described = described("client certificate in " + cfg.CertFile)
+	}
+	if err := c.reloadLocked(); err != nil { // not shared yet
 		return nil, err
 	}
 	return c, nil
@@ -109,18 +101,7 @@ func dataOrFile(data []byte, path, what string) ([]byte, error) {
 func parsePair(cert, key []byte) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, &CertificateError{Err: err}
+		return nil, fmt.Errorf("the client certificate cannot be used: %w", err)
 	}
 	return &pair, nil
 }
-
-// String names the files, if there are any.
-func (c *Certificate) String() string {
-	if len(c.cfg.CertData) > 0 {
-		return "client certificate"
-	}
-	return "client certificate in " + c.cfg.CertFile
-}
-
-// Format does the same for all verbs of fmt: some would print the fields.
-func (c *Certificate) Format(f fmt.State, _ rune) { io.WriteString(f, c.String()) }

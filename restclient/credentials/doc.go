@@ -38,11 +38,11 @@
 // # Goroutines
 //
 // None of its own, except for [Exec]: a run of the plugin has one, shared by all requests that wait for it, and it ends
-// with the run. A run for which nobody waits any more is killed.
+// with the run. A run for which no request waits any more is killed.
 //
 // # Failure
 //
-// Construction checks what can be checked: files exist and parse ([*FileError], [*CertificateError]), the plugin's
+// Construction checks what can be checked: files exist and parse ([*FileError]), the plugin's
 // configuration makes sense ([*ExecError]). Later errors of Apply reach the caller of a request inside a
 // restclient.TransportError.
 //

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -71,10 +70,11 @@ const (
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
 // What the plugin prints is used until its expirationTimestamp by the clock of this machine, at least for ten seconds, or until
-// the server answers 401: that is what counts if the clock is behind. One run at a time; all
-// who need the result wait for it, each no longer than the context of its request lives. To share the result among
+// the server answers 401: that is what counts if the clock is behind. There is one run at a time; all
+// requests that need the result wait for it, each no longer than the context of its request lives. To share the result among
 // clients give all of them the same Exec.
 type Exec struct {
+	described
 	cfg    ExecConfig // immutable
 	flight *flight.Flight[*execCredential]
 
@@ -101,7 +101,7 @@ func NewExec(cfg ExecConfig) (*Exec, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	e := &Exec{cfg: cfg}
+	e := &Exec{described: described("exec plugin " + cfg.Command), cfg: cfg}
 	e.flight = flight.New(e.renew)
 	return e, nil
 }
@@ -183,9 +183,3 @@ func (e *Exec) renew(ctx context.Context) (*execCredential, error) {
 	e.last, e.refused = credential, false
 	return credential, nil
 }
-
-// String names the command, but neither arguments nor environment.
-func (e *Exec) String() string { return "exec plugin " + e.cfg.Command }
-
-// Format does the same for all verbs of fmt: some would print the fields.
-func (e *Exec) Format(f fmt.State, _ rune) { io.WriteString(f, e.String()) }

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"strings"
+	"strconv"
 	"time"
 )
 
@@ -26,29 +27,29 @@ const (
 func (cfg *ExecConfig) check() error {
 	switch {
 	case cfg.Command == "":
-		return cfg.fail(ExecMisconfigured, "has no command: set exec.command", nil)
+		return cfg.fail("has no command: set exec.command", nil)
 	case cfg.APIVersion == "":
-		return cfg.fail(ExecMisconfigured, "has no apiVersion: set exec.apiVersion to "+ExecV1, nil)
+		return cfg.fail("has no apiVersion: set exec.apiVersion to "+ExecV1, nil)
 	case cfg.APIVersion != ExecV1 && cfg.APIVersion != ExecV1beta1:
-		return cfg.fail(ExecMisconfigured, fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin that speaks %s or %s",
+		return cfg.fail(fmt.Sprintf("has the apiVersion %q, which is not supported: use a version of the plugin that speaks %s or %s",
 			cfg.APIVersion, ExecV1, ExecV1beta1), nil)
 	}
 	for _, env := range cfg.Env {
 		if env.Name == "" {
-			return cfg.fail(ExecMisconfigured, "has an environment variable without name: correct exec.env", nil)
+			return cfg.fail("has an environment variable without name: correct exec.env", nil)
 		}
 	}
 	switch cfg.InteractiveMode {
 	case InteractiveNever, InteractiveIfAvailable, InteractiveAlways:
 		return nil
 	default:
-		return cfg.fail(ExecMisconfigured, fmt.Sprintf("has the interactiveMode %q: set exec.interactiveMode to %s, %s or %s",
+		return cfg.fail(fmt.Sprintf("has the interactiveMode %q: set exec.interactiveMode to %s, %s or %s",
 			cfg.InteractiveMode, InteractiveNever, InteractiveIfAvailable, InteractiveAlways), nil)
 	}
 }
 
-func (cfg *ExecConfig) fail(kind ExecErrorKind, problem string, cause error) *ExecError {
-	return &ExecError{Kind: kind, Command: cfg.Command, Problem: problem, Err: cause}
+func (cfg *ExecConfig) fail(problem string, cause error) *ExecError {
+	return &ExecError{Command: cfg.Command, Problem: problem, Err: cause}
 }
 
 // run runs the plugin once. The process is killed when ctx ends.
@@ -59,26 +60,26 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	}
 	info, err := encodeExecRequest(cfg.APIVersion, cfg.Cluster, stdin != nil)
 	if err != nil {
-		return nil, cfg.fail(ExecMisconfigured, "has a cluster extension that is not valid JSON", err)
+		return nil, cfg.fail("has a cluster extension that is not valid JSON", err)
 	}
 	output := limitedBuffer{limit: maxExecOutput}
 	cmd := exec.CommandContext(ctx, cfg.Command, cfg.Args...)
 	cmd.Env = cfg.environment(info)
-	cmd.Stdout, cmd.Stderr = &output, cfg.stderr()
+	cmd.Stdout, cmd.Stderr = &output, cmp.Or[io.Writer](cfg.Stderr, os.Stderr)
 	if stdin != nil {
 		cmd.Stdin = stdin
 	}
 	cmd.WaitDelay = execWaitDelay
 	err = cmd.Run()
 	if output.overflow {
-		return nil, cfg.fail(ExecBadOutput, fmt.Sprintf("printed more than %d bytes", maxExecOutput), err)
+		return nil, cfg.fail(fmt.Sprintf("printed more than %d bytes", maxExecOutput), err)
 	}
 	if err != nil {
 		return nil, cfg.runError(ctx, err)
 	}
 	credential, problem := decodeExecAnswer(cfg.APIVersion, output.data)
 	if problem != "" {
-		return nil, cfg.fail(ExecBadOutput, problem, nil)
+		return nil, cfg.fail(problem, nil)
 	}
 	return credential, nil
 }
@@ -95,7 +96,7 @@ func (cfg *ExecConfig) stdin() (*os.File, error) {
 		return os.Stdin, nil
 	}
 	if cfg.InteractiveMode == InteractiveAlways {
-		return nil, cfg.fail(ExecNotInteractive, "must ask the user, but standard input is not a terminal: run this program in a terminal", nil)
+		return nil, cfg.fail("must ask the user, but standard input is not a terminal: run this program in a terminal", nil)
 	}
 	return nil, nil
 }
@@ -111,13 +112,6 @@ func isTerminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-func (cfg *ExecConfig) stderr() io.Writer {
-	if cfg.Stderr != nil {
-		return cfg.Stderr
-	}
-	return os.Stderr
-}
-
 func (cfg *ExecConfig) environment(info string) []string {
 	env := os.Environ()
 	for _, v := range cfg.Env {
@@ -130,15 +124,15 @@ func (cfg *ExecConfig) runError(ctx context.Context, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return cfg.fail(ExecCanceled, "was stopped because nobody waits for it any more", ctx.Err())
+		return cfg.fail("was stopped because no request waits for it any more", ctx.Err())
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		missing := cfg.fail(ExecNotFound, "was not found: install it or correct its path", err)
+		missing := cfg.fail("was not found: install it or correct its path", err)
 		missing.InstallHint = cfg.InstallHint
 		return missing
 	case errors.As(err, &exit):
-		return cfg.fail(ExecFailed, fmt.Sprintf("failed (%s): see what it wrote to standard error", exit.ProcessState), err)
+		return cfg.fail(fmt.Sprintf("failed (%s): see what it wrote to standard error", exit.ProcessState), err)
 	default:
-		return cfg.fail(ExecFailed, "could not be run: "+plainCause(err).Error(), err)
+		return cfg.fail("could not be run: "+plainCause(err).Error(), err)
 	}
 }
 
@@ -158,22 +152,9 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ExecErrorKind tells the ways apart in which an exec plugin can fail.
-type ExecErrorKind int
-
-const (
-	ExecMisconfigured  ExecErrorKind = iota // the configuration cannot work
-	ExecNotFound                            // there is no such command
-	ExecNotInteractive                      // it must speak with the user, and nobody sits there
-	ExecFailed                              // it could not be started, or ended with an error
-	ExecBadOutput                           // it did not print a usable ExecCredential
-	ExecCanceled                            // nobody waited for it any more
-)
-
 // ExecError says why an exec plugin yielded no credentials. Arguments, environment and output of the plugin may be
 // secret and are never part of it.
 type ExecError struct {
-	Kind        ExecErrorKind
 	Command     string
 	Problem     string // a clause
 	InstallHint string // of the configuration; only if the command was not found
@@ -183,24 +164,9 @@ type ExecError struct {
 func (e *ExecError) Error() string {
 	text := fmt.Sprintf("exec plugin %q %s", e.Command, e.Problem)
 	if e.InstallHint != "" {
-		text += ": " + printable(e.InstallHint)
+		text += ": " + strconv.Quote(e.InstallHint)
 	}
 	return text
 }
 
 func (e *ExecError) Unwrap() error { return e.Err }
-
-// printable makes one line of a text that comes from a configuration file and goes to a terminal: no escape sequences
-// that would move the cursor or change colours, no line breaks.
-func printable(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case r < ' ' || (r >= 0x7f && r <= 0x9f):
-			return -1
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(clean), " ")
-}

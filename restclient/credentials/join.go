@@ -138,9 +138,9 @@ func (e *InsecureTransportError) Error() string {
 // Allowed reports whether tokens and passwords may be sent to u: over https (and wss) to any host, over plain http only to
 // this very machine, that is to a loopback address, "localhost" or a name below ".localhost" (RFC 6761).
 //
-// client-go sends them over https alone, and silently asks as nobody otherwise. Loopback is let through here because
+// client-go sends them over https alone, and silently sends anonymous requests otherwise. Loopback is let through here because
 // nothing leaves the machine, and an API server for a demo needs no certificates then. Everywhere else the request
-// fails with an [*InsecureTransportError], since an unexplained 401 helps nobody.
+// fails with an [*InsecureTransportError], since an unexplained 401 does not help.
 func Allowed(u *url.URL) bool {
 	switch u.Scheme {
 	case "https", "wss":

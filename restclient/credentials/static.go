@@ -12,6 +12,7 @@ import (
 
 // Token is a bearer token that never changes. Create it with [NewToken].
 type Token struct {
+	described
 	noCertificate
 	constant
 
@@ -28,21 +29,16 @@ func NewToken(token string) (*Token, error) {
 	if err := checkToken(token); err != nil {
 		return nil, err
 	}
-	return &Token{header: bearer(token)}, nil
+	return &Token{described: "bearer token", header: bearer(token)}, nil
 }
 
 // Apply sets the Authorization header.
 func (t *Token) Apply(req *http.Request) error { return setAuthorization(req, t.header) }
 
-// String does not contain the token.
-func (t *Token) String() string { return "bearer token" }
-
-// Format does the same for all verbs of fmt: some would print the fields.
-func (t *Token) Format(f fmt.State, _ rune) { io.WriteString(f, t.String()) }
-
 // Basic is a user name with a password. Kubernetes itself has not accepted them since 1.19; proxies in front of a
 // server may. Create it with [NewBasic].
 type Basic struct {
+	described
 	noCertificate
 	constant
 
@@ -51,17 +47,12 @@ type Basic struct {
 
 // NewBasic returns credentials for HTTP basic authentication (RFC 7617).
 func NewBasic(username, password string) *Basic {
-	return &Basic{header: "Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))}
+	secret := base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
+	return &Basic{described: "user name and password", header: "Basic " + secret}
 }
 
 // Apply sets the Authorization header.
 func (b *Basic) Apply(req *http.Request) error { return setAuthorization(req, b.header) }
-
-// String contains neither name nor password.
-func (b *Basic) String() string { return "user name and password" }
-
-// Format does the same for all verbs of fmt: some would print the fields.
-func (b *Basic) Format(f fmt.State, _ rune) { io.WriteString(f, b.String()) }
 
 const authorization = "Authorization"
 
@@ -103,3 +94,12 @@ type constant struct{}
 
 // Unauthorized does nothing: there is nothing to renew.
 func (constant) Unauthorized(*http.Request) {}
+
+// described is embedded by the kinds that hold secrets: fmt prints it in place of their fields, whatever the verb.
+type described string
+
+// String says what kind of credentials it is, and for some where they come from. It holds nothing secret.
+func (d described) String() string { return string(d) }
+
+// Format prints String for all verbs.
+func (d described) Format(f fmt.State, _ rune) { io.WriteString(f, string(d)) }

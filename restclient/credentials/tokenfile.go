@@ -2,7 +2,6 @@ package credentials
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -10,13 +9,9 @@ import (
 	"time"
 )
 
-// How long the content of a token file is used before the file is read again. Kubernetes renews the token of a service
-// account when four fifths of its life have passed, so a minute is early enough. The leeway makes it 50 s in practice:
-// a token that was read just before the minute is over does not go out after it.
-const (
-	DefaultTokenFilePeriod = time.Minute
-	tokenFileLeeway        = 10 * time.Second
-)
+// tokenFilePeriod is how long the content of a token file is used before the file is read again. Kubernetes renews the token of
+// a service account when four fifths of its life, which is at least ten minutes, have passed.
+const tokenFilePeriod = 50 * time.Second
 
 // TokenFileConfig configures a [TokenFile].
 type TokenFileConfig struct {
@@ -25,10 +20,6 @@ type TokenFileConfig struct {
 
 	// Fallback is a token for as long as the file cannot be read. Empty: none.
 	Fallback string
-
-	// Period is how long the content is used before the file is read again, less ten seconds. 0 means
-	// DefaultTokenFilePeriod.
-	Period time.Duration
 }
 
 // FileError says that a file which should hold a credential cannot be used.
@@ -52,17 +43,17 @@ func plainCause(err error) error {
 	return err
 }
 
-// TokenFile is a bearer token in a file that somebody else renews: the kubelet for service accounts. Create it with
+// TokenFile is a bearer token in a file that another program renews: the kubelet for service accounts. Create it with
 // [NewTokenFile].
 //
 // While the file cannot be read the last token read stays in use, until the server refuses it.
 type TokenFile struct {
+	described
 	noCertificate
 
 	// Immutable.
 	path     string
 	fallback string
-	lifetime time.Duration
 
 	// The mutex is held while the file is read, so that it is read once and not by all who wait. Files of this kind are
 	// small and local.
@@ -73,11 +64,7 @@ type TokenFile struct {
 
 // NewTokenFile reads the file once. That it cannot be read is a [*FileError], unless there is a Fallback.
 func NewTokenFile(cfg TokenFileConfig) (*TokenFile, error) {
-	period := cfg.Period
-	if period == 0 {
-		period = DefaultTokenFilePeriod
-	}
-	t := &TokenFile{path: cfg.Path, fallback: strings.TrimSpace(cfg.Fallback), lifetime: max(0, period-tokenFileLeeway)}
+	t := &TokenFile{described: described("bearer token in " + cfg.Path), path: cfg.Path, fallback: strings.TrimSpace(cfg.Fallback)}
 	if err := checkToken(t.fallback); err != nil {
 		return nil, err
 	}
@@ -115,7 +102,7 @@ func (t *TokenFile) current() (string, error) {
 	token, err := readToken(t.path)
 	switch {
 	case err == nil:
-		t.token, t.freshTil = token, now.Add(t.lifetime)
+		t.token, t.freshTil = token, now.Add(tokenFilePeriod)
 		return token, nil
 	case t.token != "":
 		return t.token, nil
@@ -140,9 +127,3 @@ func readToken(path string) (string, error) {
 	}
 	return token, nil
 }
-
-// String names the file.
-func (t *TokenFile) String() string { return "bearer token in " + t.path }
-
-// Format does the same for all verbs of fmt: some would print the fields.
-func (t *TokenFile) Format(f fmt.State, _ rune) { io.WriteString(f, t.String()) }

@@ -32,16 +32,6 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	})
 }
 
-func TestTokenFilePeriod(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := tempFile(t, "one")
-		file, err := NewTokenFile(TokenFileConfig{Path: path, Period: time.Second})
-		require.NoError(t, err)
-		write(t, path, "two")
-		assert.Equal(t, "Bearer two", header(t, file), "a period shorter than the leeway reads each time")
-	})
-}
-
 func TestTokenFileKeepsTheOldTokenWhileTheFileIsUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := tempFile(t, "one")

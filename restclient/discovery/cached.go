@@ -9,44 +9,47 @@ import (
 	"orrery/restclient/internal/flight"
 )
 
-// Cached remembers the preferred namespaced resources of a server, under a rule that is safe for deleting: an answer is
-// used again only if it certainly describes the server at the moment that the caller names or later. Create it with
-// [NewCached].
+// Cached remembers the preferred namespaced resources of a server, under a rule that is safe for deleting: an answer is used
+// again only if it certainly describes the server at the moment that the caller names or later. Create it with [NewCached].
 //
 // # The rule
 //
-// Who deletes the content of a namespace must know every type of which it may hold objects. Nothing can be created in a
-// namespace once it is marked as being deleted, so a picture of the server that was taken after that moment is enough. (Of
-// several API servers some learn of the mark later. Whoever gives them time for that calls [Cached.Invalidate] at its end.)
-// The mark (metadata.deletionTimestamp) was made by the server's clock, and our own clock may differ from that by
-// minutes. So the picture is dated by the server's clock too: the Date header of the answer, less the time that the
-// exchange took, is a moment at which the picture had certainly not been taken yet. The answer is used again if that
-// moment is at least Config.Margin after the one that the caller names. The margin covers that API timestamps have whole
-// seconds (the deletion may really have happened almost a second later), that a server publishes a new type a moment
-// after it serves it, and small differences between the clocks of several API servers.
+// To delete the content of a namespace, a controller must know every type of which the namespace may hold objects. Nothing can
+// be created in a namespace once it is marked as being deleted, so a snapshot of the server that was taken after that moment is
+// enough. (With several API servers, some learn of the mark later: a controller that gives them time for that calls
+// [Cached.Invalidate] when the time is over.)
 //
-// Clocks of several servers may differ by more, and clocks jump. Therefore an answer is thrown away when it is
-// Config.MaxAge old by our own clock, however young it seems: what a wrong clock can do is bounded by that. The cache is
-// there for bursts (a hundred namespaces deleted at once), for which seconds are enough.
+// The mark (metadata.deletionTimestamp) was made by the server's clock, and our own clock may differ from that by minutes. So
+// snapshots are dated by the server's clock too: the Date header of the answer, less the time that the exchange took, is a moment
+// before the snapshot was taken. The answer is used again if that moment is at least two seconds after the one that the caller
+// names. This margin covers that API timestamps have whole seconds, that a server publishes a new type a moment after it serves
+// it, and small differences between the clocks of several API servers.
 //
-// An answer for which the caller itself has asked is always good enough: the caller knew of the deletion when it asked.
-// If the server sends no Date, that is the only kind of answer that a caller with a moment to name gets, apart from
-// sharing it with those who ask at the same time.
+// Clocks of several servers may differ by more, and clocks jump. Therefore an answer is dropped when it is ten seconds old by our
+// own clock, however young it seems. The cache is there for bursts (a hundred namespaces deleted at once), for which seconds are
+// enough.
 //
-// Answers from which groups are missing are handed to those who asked for them, beside their error, and are never
-// kept. Neither are answers to requests that were sent before [Cached.Invalidate] was called.
+// An answer to the caller's own request is always good enough: the caller knew of the deletion when it asked. If the server sends
+// no Date, a caller that names a moment gets no other, except one that is shared with callers that ask at the same time.
+//
+// An incomplete answer goes to the callers that asked for it, beside its error, and is never kept. Neither are answers to
+// requests that were sent before [Cached.Invalidate] was called.
 type Cached struct {
 	client *Client // immutable
-	flight *flight.Flight[*picture]
+	flight *flight.Flight[*snapshot]
 
-	mu       sync.Mutex
-	kept     *picture // nil: nothing; what it points to is immutable
-	epoch    int      // how often Invalidate was called
-	snapshot CachedSnapshot
+	mu    sync.Mutex
+	kept  *snapshot // nil: nothing; what it points to is immutable
+	epoch int       // how often Invalidate was called
 }
 
-// picture is an answer of the server.
-type picture struct {
+const (
+	margin = 2 * time.Second
+	maxAge = 10 * time.Second
+)
+
+// snapshot is an answer of the server.
+type snapshot struct {
 	lists   []*api.APIResourceList
 	asked   time.Time // by our clock
 	asOf    time.Time // by the server's clock; zero: not known
@@ -54,40 +57,30 @@ type picture struct {
 	epoch   int       // that of the moment when it was asked for
 }
 
-// CachedSnapshot tells what a [Cached] holds and has done.
-type CachedSnapshot struct {
-	AsOf    time.Time // moment of the server's clock that the kept answer describes; zero: nothing is kept
-	Lists   int       // group versions in the kept answer
-	Fetched int       // how often the server was asked
-	Reused  int       // how often the kept answer served
-}
-
-// NewCached returns an empty cache before the client, with Margin and Trace of the client's configuration.
+// NewCached returns an empty cache before the client.
 func NewCached(client *Client) *Cached {
 	c := &Cached{client: client}
 	c.flight = flight.New(c.fetch)
 	return c
 }
 
-// PreferredNamespacedResources returns what [Client.ServerPreferredNamespacedResources] does, in a picture of the server
+// PreferredNamespacedResources returns what [Client.ServerPreferredNamespacedResources] does, in a snapshot of the server
 // that was taken at notOlderThan (by the server's clock) or later. Zero means that whatever is kept will do. The result
-// is shared: nobody may change it. Callers that ask at the same time share the requests, and each waits no longer than
+// is shared and must not be changed. Callers that ask at the same time share the requests, and each waits no longer than
 // its context lives.
 func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	c.mu.Lock()
 	epoch := c.epoch
 	kept := c.kept
-	if c.isFresh(kept, notOlderThan) {
-		c.snapshot.Reused++
+	if kept.isFresh(notOlderThan) {
 		c.mu.Unlock()
-		c.client.cfg.Trace.reused(kept.asOf)
 		return kept.lists, nil
 	}
 	c.mu.Unlock()
 
 	taken, joined, err := c.flight.Do(ctx)
-	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !c.isFresh(taken, notOlderThan)) {
-		// That one was on its way before we asked. Whichever comes next was not.
+	if err == nil && joined && (taken.epoch < epoch || taken.failure != nil || !taken.isFresh(notOlderThan)) {
+		// That run was under way before we asked. The next one is not.
 		taken, _, err = c.flight.Do(ctx)
 	}
 	if err != nil {
@@ -96,7 +89,7 @@ func (c *Cached) PreferredNamespacedResources(ctx context.Context, notOlderThan 
 	return taken.lists, taken.failure
 }
 
-// Invalidate makes the next caller ask the server. Call it when a request has shown that the picture is outdated: a
+// Invalidate makes the next caller ask the server. Call it when a request has shown that the snapshot is outdated: a
 // resource that should exist answers 404.
 func (c *Cached) Invalidate() {
 	c.mu.Lock()
@@ -105,51 +98,37 @@ func (c *Cached) Invalidate() {
 	c.kept = nil
 }
 
-// Snapshot returns what is kept and has been done.
-func (c *Cached) Snapshot() CachedSnapshot {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.snapshot
-	if c.kept != nil {
-		s.AsOf, s.Lists = c.kept.asOf, len(c.kept.lists)
-	}
-	return s
-}
-
 // isFresh is the rule.
-func (c *Cached) isFresh(p *picture, notOlderThan time.Time) bool {
+func (s *snapshot) isFresh(notOlderThan time.Time) bool {
 	switch {
-	case p == nil || time.Since(p.asked) >= c.client.cfg.MaxAge:
+	case s == nil || time.Since(s.asked) >= maxAge:
 		return false
 	case notOlderThan.IsZero():
 		return true
-	case p.asOf.IsZero():
+	case s.asOf.IsZero():
 		return false
 	default:
-		return !p.asOf.Before(notOlderThan.Add(max(0, c.client.cfg.Margin)))
+		return !s.asOf.Before(notOlderThan.Add(margin))
 	}
 }
 
 // fetch is the run that callers share.
-func (c *Cached) fetch(ctx context.Context) (*picture, error) {
+func (c *Cached) fetch(ctx context.Context) (*snapshot, error) {
 	c.mu.Lock()
 	epoch := c.epoch
-	c.snapshot.Fetched++
 	c.mu.Unlock()
 
 	asked := time.Now()
 	found, err := c.client.discover(ctx)
 	if err != nil {
-		c.client.cfg.Trace.fetched(time.Time{}, err)
 		return nil, err
 	}
-	taken := &picture{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(), epoch: epoch}
+	taken := &snapshot{lists: found.preferred(namespaced), asked: asked, asOf: found.asOf, failure: found.failure(), epoch: epoch}
 	c.keep(taken)
-	c.client.cfg.Trace.fetched(taken.asOf, taken.failure)
 	return taken, nil
 }
 
-func (c *Cached) keep(taken *picture) {
+func (c *Cached) keep(taken *snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

@@ -25,26 +25,24 @@ import (
 //	ask [any]                                                   what is not older than that deletion, or of any age
 //	invalidate
 //
-// The answer to ask is whether it came from the server or the cache, and the snapshot.
+// The answer to ask is whether it came from the server or the cache, what is kept, and how often either was the case.
 func TestFreshness(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &freshness{server: newFakeServer(formV2)}
-			f.client, _ = connect(t, f.server, Config{Trace: &Trace{
-				Reused: func(time.Time) { f.from = "cache" }, Fetched: func(time.Time, error) { f.from = "server" },
-			}})
-			f.cached = NewCached(f.client)
+			c, server := connect(t, f.server, Config{})
+			f.asked, f.cached = server, NewCached(c)
 			datadriven.RunTest(t, path, f.run)
 		})
 	})
 }
 
 type freshness struct {
-	server  *fakeServer
-	client  *Client
-	cached  *Cached
-	deleted time.Time
-	from    string
+	server          *fakeServer
+	asked           *restclienttest.Server
+	cached          *Cached
+	deleted         time.Time
+	fetched, reused int
 }
 
 func (f *freshness) run(t *testing.T, d *datadriven.TestData) string {
@@ -91,13 +89,28 @@ func (f *freshness) ask(t *testing.T, d *datadriven.TestData) string {
 	if d.HasArg("any") {
 		notOlderThan = time.Time{}
 	}
+	before, from := len(f.asked.Requests()), "cache"
 	lists, err := f.cached.PreferredNamespacedResources(t.Context(), notOlderThan)
-	out := fmt.Sprintf("%d lists from the %s", len(lists), f.from)
+	if len(f.asked.Requests()) > before {
+		from = "server"
+		f.fetched++
+	} else {
+		f.reused++
+	}
+	out := fmt.Sprintf("%d lists from the %s", len(lists), from)
 	if err != nil {
 		out += fmt.Sprintf("; %v", err)
 	}
-	s := f.cached.Snapshot()
-	return fmt.Sprintf("%s\nkept %d lists, fetched %d, reused %d\n", out, s.Lists, s.Fetched, s.Reused)
+	return fmt.Sprintf("%s\nkept %d lists, fetched %d, reused %d\n", out, keptLists(f.cached), f.fetched, f.reused)
+}
+
+func keptLists(c *Cached) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		return 0
+	}
+	return len(c.kept.lists)
 }
 
 func duration(t *testing.T, text string) time.Duration {
@@ -124,8 +137,8 @@ func ask(ctx context.Context, c *Cached, notOlderThan time.Time) <-chan answer {
 
 func newSlowCached(t *testing.T) (*Cached, *fakeServer, *restclienttest.Server) {
 	s := newFakeServer(formV2)
-	s.slow = 10 * time.Second
-	c, server := connect(t, s, Config{MaxAge: time.Hour})
+	s.slow = 5 * time.Second
+	c, server := connect(t, s, Config{})
 	return NewCached(c), s, server
 }
 
@@ -158,10 +171,10 @@ func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
 		any := ask(t.Context(), cached, time.Time{})
 		assert.Equal(t, answer{4, nil}, <-first)
 		assert.Equal(t, answer{4, nil}, <-any, "for that one it is good enough")
-		assert.Equal(t, 10*time.Second, time.Since(start), "/api and /apis are asked for side by side")
+		assert.Equal(t, 5*time.Second, time.Since(start), "/api and /apis are asked for side by side")
 		assert.Equal(t, answer{4, nil}, <-second)
 		assert.Equal(t, answer{4, nil}, <-third)
-		assert.Equal(t, 20*time.Second, time.Since(start))
+		assert.Equal(t, 10*time.Second, time.Since(start))
 		assert.Len(t, server.Requests(), 4)
 	})
 }
@@ -191,7 +204,7 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 		synctest.Wait()
 		assert.Zero(t, s.now, "requests at the server")
 		assert.Zero(t, time.Since(start))
-		assert.Zero(t, cached.Snapshot().Lists)
+		assert.Zero(t, keptLists(cached))
 	})
 }
 
@@ -200,14 +213,14 @@ func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		before := ask(t.Context(), cached, time.Time{})
-		time.Sleep(11 * time.Second) // /api is answered, the server has looked for /apis
+		time.Sleep(6 * time.Second) // /api is answered, the server has looked for /apis
 		s.set(func() { s.groups = append(s.groups, group("new.example", "v1: widgets")) })
 		cached.Invalidate()
 		after := ask(t.Context(), cached, time.Time{})
 		assert.Equal(t, answer{4, nil}, <-before)
-		assert.Zero(t, cached.Snapshot().Lists)
+		assert.Zero(t, keptLists(cached))
 		assert.Equal(t, answer{5, nil}, <-after)
-		assert.Equal(t, 5, cached.Snapshot().Lists)
+		assert.Equal(t, 5, keptLists(cached))
 		assert.Len(t, server.Requests(), 4)
 	})
 }
@@ -218,7 +231,7 @@ func TestPartialAnswerIsForThoseWhoAskedForIt(t *testing.T) {
 		cached, s, server := newSlowCached(t)
 		s.broken["apps/v1"] = http.StatusServiceUnavailable
 		first := ask(t.Context(), cached, time.Time{})
-		time.Sleep(11 * time.Second) // /api is answered, the server has looked for /apis
+		time.Sleep(6 * time.Second) // /api is answered, the server has looked for /apis
 		s.set(func() { delete(s.broken, "apps/v1") })
 		second := ask(t.Context(), cached, time.Time{})
 		got := <-first
@@ -233,13 +246,11 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formV2)
 		s.refuse["/apis"] = http.StatusForbidden
-		var seen error
-		c, _ := connect(t, s, Config{Trace: &Trace{Fetched: func(_ time.Time, err error) { seen = err }}})
+		c, _ := connect(t, s, Config{})
 		cached := NewCached(c)
 		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		assert.True(t, api.IsForbidden(err))
-		assert.Equal(t, err, seen)
-		assert.Equal(t, CachedSnapshot{Fetched: 1}, cached.Snapshot())
+		assert.Zero(t, keptLists(cached))
 	})
 }
 
@@ -248,47 +259,23 @@ func TestOldestPartCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formLegacy)
 		s.slow = 3 * time.Second
-		c, _ := connect(t, s, Config{Concurrency: 1, MaxAge: time.Hour})
+		c, _ := connect(t, s, Config{})
 		start := time.Now()
 		cached := NewCached(c)
 		_, err := cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
-		assert.Equal(t, 21*time.Second, time.Since(start))
-		assert.Equal(t, start, cached.Snapshot().AsOf.Local(), "when /api was asked for")
+		assert.Equal(t, 6*time.Second, time.Since(start))
+		assert.Equal(t, start, cached.kept.asOf.Local(), "when /api was asked for")
 
 		s.noDate = true
 		cached.Invalidate()
 		_, err = cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
-		assert.True(t, cached.Snapshot().AsOf.IsZero())
+		assert.True(t, cached.kept.asOf.IsZero())
 	})
 }
 
-func TestMarginCanBeSwitchedOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, server := connect(t, newFakeServer(formV2), Config{Margin: -1})
-		cached := NewCached(c)
-		for range 2 {
-			_, err := cached.PreferredNamespacedResources(t.Context(), time.Now())
-			require.NoError(t, err)
-		}
-		assert.Len(t, server.Requests(), 2)
-	})
-}
-
-func TestNothingIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, server := connect(t, newFakeServer(formV2), Config{MaxAge: -1})
-		cached := NewCached(c)
-		for range 2 {
-			_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
-			require.NoError(t, err)
-		}
-		assert.Len(t, server.Requests(), 4)
-	})
-}
-
-func TestNilTraceCostsNothing(t *testing.T) {
+func TestAnAnswerThatIsReusedCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := connect(t, newFakeServer(formV2), Config{})
 		cached := NewCached(c)
@@ -297,8 +284,6 @@ func TestNilTraceCostsNothing(t *testing.T) {
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _ = cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		}))
-		(&Trace{}).reused(time.Time{})
-		(&Trace{}).fetched(time.Time{}, nil)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"orrery/restclient"
@@ -14,48 +13,27 @@ import (
 
 // Config configures a [Client]. The zero value is useful.
 type Config struct {
-	// Legacy asks for the documents of old servers only: one for each group version. Without it they are asked for where
-	// a server has nothing better.
-	Legacy bool
-
-	// Concurrency bounds how many documents are asked for at a time. 0 means DefaultConcurrency.
-	Concurrency int
-
-	// Timeout bounds each request, with its repetitions. 0 means DefaultTimeout, negative means none
-	// but those of the restclient.Client.
-	Timeout time.Duration
-
 	// OnlyWhenReady asks the server first whether it is ready (/readyz), and fails with [*NotReadyError] if it says no.
-	// A kube-apiserver answers before it knows of all custom resources and aggregated groups, and lists what it knows
-	// as if that were all. Whoever concludes from the absence of a type that there are no objects of it has to set
-	// this. A server that forbids the question is not believed either, for half a minute: until it has read the roles it forbids
-	// what it is going to allow. That /api is not found is an error then: a server with namespaces has a core group, whatever some proxy in
-	// between says. Requests are sent once: the answer to one that is repeated could come from a server that has been
-	// started since it was found ready.
+	// A kube-apiserver answers before it knows all custom resources and aggregated groups, and lists what it knows as if
+	// that were all. A caller that concludes from the absence of a type that there are no objects of it must set this.
+	//
+	// For half a minute, a server that forbids the question counts as not ready: until it has read the roles it forbids what
+	// it is going to allow. That /api is not found is an error: a server with namespaces has a core group, whatever some
+	// proxy in between says. Requests are sent once: a repeated one could be answered by a server that has been started since
+	// it was found ready.
 	OnlyWhenReady bool
-
-	// Margin and MaxAge are for [Cached], see there. 0 means DefaultMargin and DefaultMaxAge; a negative Margin means
-	// none, a negative MaxAge that nothing is kept.
-	Margin time.Duration
-	MaxAge time.Duration
-
-	// Trace is told what [Cached] does. Nil costs one branch.
-	Trace *Trace
 }
 
-// Defaults of Config.
 const (
-	DefaultConcurrency = 16
-	DefaultTimeout     = 32 * time.Second // a number that is recognised when it turns up somewhere, as upstream
-	DefaultMargin      = 2 * time.Second
-	DefaultMaxAge      = 10 * time.Second
+	concurrency    = 16               // documents of an old server that are asked for at a time
+	requestTimeout = 32 * time.Second // of a request with its repetitions; a number that is recognised when it turns up somewhere, as upstream
 )
 
 // Client asks a server what it serves. It holds nothing but its configuration, and since when it may not ask whether the server
 // is ready; it may be used by any number of goroutines.
 type Client struct {
 	client   *restclient.Client
-	cfg      Config // defaults filled in
+	cfg      Config
 	refusals refusals
 }
 
@@ -64,18 +42,6 @@ func New(client *restclient.Client) *Client { return NewWithConfig(client, Confi
 
 // NewWithConfig returns a Client.
 func NewWithConfig(client *restclient.Client, cfg Config) *Client {
-	if cfg.Concurrency <= 0 {
-		cfg.Concurrency = DefaultConcurrency
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.Margin == 0 {
-		cfg.Margin = DefaultMargin
-	}
-	if cfg.MaxAge == 0 {
-		cfg.MaxAge = DefaultMaxAge
-	}
 	return &Client{client: client, cfg: cfg}
 }
 
@@ -135,11 +101,8 @@ func (c *Client) ServerVersion(ctx context.Context) (*api.VersionInfo, error) {
 }
 
 func (c *Client) do(ctx context.Context, req restclient.Request, into any) error {
-	if c.cfg.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	return c.client.Do(ctx, req, into)
 }
 
@@ -191,35 +154,5 @@ func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIRe
 func (c *Client) OpenAPIV2(ctx context.Context) ([]byte, error) {
 	var document []byte
 	err := c.do(ctx, restclient.Request{Path: "/openapi/v2"}, &document)
-	return document, err
-}
-
-// OpenAPIV3 returns the paths of the OpenAPI 3.0 documents that the server has, "apis/apps/v1" for instance, and where
-// each is to be found. The place changes with the content, so it can be used to recognise a document that is known
-// already.
-func (c *Client) OpenAPIV3(ctx context.Context) (map[string]string, error) {
-	var index struct {
-		Paths map[string]struct {
-			ServerRelativeURL string `json:"serverRelativeURL"`
-		} `json:"paths"`
-	}
-	if err := c.do(ctx, restclient.Request{Path: "/openapi/v3"}, &index); err != nil {
-		return nil, err
-	}
-	paths := make(map[string]string, len(index.Paths))
-	for path, entry := range index.Paths {
-		paths[path] = entry.ServerRelativeURL
-	}
-	return paths, nil
-}
-
-// OpenAPIV3Document returns the OpenAPI 3.0 document, JSON, at a place that OpenAPIV3 told.
-func (c *Client) OpenAPIV3Document(ctx context.Context, serverRelativeURL string) ([]byte, error) {
-	place, err := url.Parse(serverRelativeURL)
-	if err != nil || place.IsAbs() || place.Host != "" {
-		return nil, fmt.Errorf("%q is no place on the server itself", serverRelativeURL)
-	}
-	var document []byte
-	err = c.do(ctx, restclient.Request{Path: place.EscapedPath(), Query: place.Query()}, &document)
 	return document, err
 }

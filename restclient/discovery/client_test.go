@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -13,7 +14,6 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // requestsFor is what a whole discovery of the fake server costs.
@@ -165,15 +165,17 @@ func TestOneDocumentAggregatedTheOtherNot(t *testing.T) {
 	})
 }
 
-func TestLegacyOnRequest(t *testing.T) {
+func TestDocumentsAreAskedForSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
+		s := newFakeServer(formLegacy)
 		s.delay = time.Second
-		c, server := connect(t, s, Config{Legacy: true, Concurrency: 2})
+		for i := range 2 * concurrency {
+			s.groups = append(s.groups, group(fmt.Sprintf("group-%d.example", i), "v1: things"))
+		}
+		c, _ := connect(t, s, Config{})
 		_, err := c.ServerPreferredResources(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, requestsFor[formLegacy], paths(server, 0))
-		assert.Equal(t, 2, s.most, "requests at a time")
+		assert.Equal(t, concurrency, s.most, "requests at a time")
 	})
 }
 
@@ -297,12 +299,7 @@ func TestTimeout(t *testing.T) {
 		start := time.Now()
 		_, err := c.ServerVersion(t.Context())
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, DefaultTimeout, time.Since(start))
-		s.bodies["/version"] = `{}`
-		patient := restclienttest.NewServer(t, s).Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = -1 })
-		c = NewWithConfig(patient, Config{Timeout: -1})
-		_, err = c.ServerVersion(t.Context())
-		assert.NoError(t, err, "after an hour")
+		assert.Equal(t, requestTimeout, time.Since(start))
 	})
 }
 
@@ -321,29 +318,10 @@ func TestOpenAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formV2)
 		s.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
-		s.bodies["/openapi/v3"] = `{"paths":{"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1?hash=A%2BB"}}}`
-		s.bodies["/openapi/v3/apis/apps/v1"] = `{"openapi":"3.0.0"}`
-		c, server := connect(t, s, Config{})
+		c, _ := connect(t, s, Config{})
 		document, err := c.OpenAPIV2(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, `{"swagger":"2.0"}`, string(document))
-
-		places, err := c.OpenAPIV3(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, map[string]string{"apis/apps/v1": "/openapi/v3/apis/apps/v1?hash=A%2BB"}, places)
-		document, err = c.OpenAPIV3Document(t.Context(), places["apis/apps/v1"])
-		require.NoError(t, err)
-		assert.Equal(t, `{"openapi":"3.0.0"}`, string(document))
-		assert.Equal(t, "A+B", server.Requests()[2].Query.Get("hash"))
-
-		for _, elsewhere := range []string{"https://evil.example/x", "//evil.example/x", "%zz"} {
-			_, err = c.OpenAPIV3Document(t.Context(), elsewhere)
-			assert.Error(t, err)
-		}
-		assert.Len(t, server.Requests(), 3)
-		delete(s.bodies, "/openapi/v3")
-		_, err = c.OpenAPIV3(t.Context())
-		assert.True(t, api.IsNotFound(err))
 	})
 }
 
@@ -352,12 +330,4 @@ func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
 	cause := errors.New("cause")
 	assert.Equal(t, cause, withoutAttempts(&restclient.AttemptsError{Attempts: 3, Err: cause}))
 	assert.Equal(t, cause, withoutAttempts(cause))
-}
-
-func TestDefaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewServer(t, newFakeServer(formV2))
-		c := New(server.Client())
-		assert.Equal(t, Config{Concurrency: DefaultConcurrency, Timeout: DefaultTimeout, Margin: DefaultMargin, MaxAge: DefaultMaxAge}, c.cfg)
-	})
 }

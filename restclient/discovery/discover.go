@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"time"
 
 	"orrery/restclient/api"
 )
@@ -58,9 +57,6 @@ func (c *Client) groups(ctx context.Context) (*found, error) {
 	var coreErr error
 	var asking sync.WaitGroup
 	asking.Go(func() { core, coreErr = c.document(ctx, "/api") })
-	if c.cfg.Concurrency == 1 {
-		asking.Wait()
-	}
 	named, err := c.document(ctx, "/apis")
 	asking.Wait()
 	switch {
@@ -84,12 +80,8 @@ type groupsDocument struct {
 }
 
 func (c *Client) document(ctx context.Context, path string) (*found, error) {
-	accept := acceptAggregated
-	if c.cfg.Legacy {
-		accept = ""
-	}
 	var doc groupsDocument
-	asOf, err := c.get(ctx, path, accept, &doc)
+	asOf, err := c.get(ctx, path, acceptAggregated, &doc)
 	if err != nil {
 		return nil, err
 	}
@@ -132,24 +124,21 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 		}
 	}
 	var mu sync.Mutex // guards result
-	record := func(gv api.GroupVersion, list *api.APIResourceList, asOf time.Time, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			result.failed[gv] = withoutAttempts(err)
-			return
-		}
-		result.resources[gv] = list
-		result.describes(asOf)
-	}
 	var running sync.WaitGroup
-	slots := make(chan struct{}, c.cfg.Concurrency)
+	slots := make(chan struct{}, concurrency)
 	for _, gv := range missing {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
 			list, asOf, err := c.resources(ctx, gv)
-			record(gv, list, asOf, err)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				result.failed[gv] = withoutAttempts(err)
+				return
+			}
+			result.resources[gv] = list
+			result.describes(asOf)
 		})
 	}
 	running.Wait()

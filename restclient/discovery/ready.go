@@ -31,18 +31,18 @@ func (e *NotReadyError) Error() string {
 // Unwrap returns the refusal.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
-// refusalIsMeant is for how long a server has to forbid the question until that is taken for the will of whoever set the roles up. A
-// kube-apiserver that starts forbids everything that it has not read the role for yet, and reads them one after the other: for a
-// moment discovery is allowed, and the question is not. That was seen to end with custom objects left behind.
+// refusalIsMeant is how long a server must forbid the question until the refusal is taken as its configuration. A kube-apiserver
+// that starts forbids everything that it has not read the role for yet, and reads the roles one by one: for a moment discovery is
+// allowed, and the question is not. That was seen to end with custom objects left behind.
 const refusalIsMeant = 30 * time.Second
 
 // refusals remembers since when a server forbids the question.
 type refusals struct {
 	mu    sync.Mutex // guards since
-	since time.Time  // the first refusal after an answer; zero: the last time there was an answer, or nobody there
+	since time.Time  // the first refusal after an answer; zero: the last request was answered, or found no server
 }
 
-// areMeant notes a refusal or something else, and tells whether a refusal is meant.
+// areMeant records an answer, and reports whether it is a refusal that is meant.
 func (r *refusals) areMeant(refused bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,15 +55,15 @@ func (r *refusals) areMeant(refused bool) bool {
 	return refused && time.Since(r.since) >= refusalIsMeant
 }
 
-// ready asks the server whether it is. A server that does not have the question, or for long does not answer it to this user, is
-// taken for ready: nothing can be found out then.
+// ready asks the server whether it is ready. A server that does not have the question, or has long forbidden it to this user, counts
+// as ready: nothing can be found out then.
 func (c *Client) ready(ctx context.Context) error {
 	err := c.do(ctx, restclient.Request{Path: "/readyz", Accept: "*/*"}, nil)
 	if _, refused := errors.AsType[*api.StatusError](err); err != nil && !refused {
 		if ctx.Err() == nil {
 			c.refusals.areMeant(false) // what comes next may have been started anew
 		}
-		return err // nobody has answered
+		return err // no answer
 	}
 	forbidden := api.IsForbidden(err)
 	meant := c.refusals.areMeant(forbidden)
@@ -75,29 +75,6 @@ func (c *Client) ready(ctx context.Context) error {
 		return nil
 	}
 	return &NotReadyError{Err: err}
-}
-
-// Trace holds hooks that [Cached] calls. Fields may be nil. They are called from several goroutines at once and must not
-// block.
-type Trace struct {
-	// Reused: an answer was taken from the cache.
-	Reused func(asOf time.Time)
-
-	// Fetched: the server was asked. asOf is zero if the server did not tell its time; err is that of the answer, which is not
-	// kept if there is one.
-	Fetched func(asOf time.Time, err error)
-}
-
-func (t *Trace) reused(asOf time.Time) {
-	if t != nil && t.Reused != nil {
-		t.Reused(asOf)
-	}
-}
-
-func (t *Trace) fetched(asOf time.Time, err error) {
-	if t != nil && t.Fetched != nil {
-		t.Fetched(asOf, err)
-	}
 }
 
 // ErrGroupDiscoveryFailed says that some group versions could not be discovered. It comes beside what could be. It does

@@ -184,7 +184,7 @@ func (s *fakeServer) document(core bool, accept string) any {
 	case form != formLegacy:
 		return api.APIGroupDiscoveryList{TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/" + string(form)}, Items: groups}
 	case core:
-		versions := api.APIVersions{TypeMeta: api.TypeMeta{Kind: "APIVersions"}}
+		versions := groupsDocument{TypeMeta: api.TypeMeta{Kind: "APIVersions"}}
 		for _, g := range groups {
 			for _, v := range g.Versions {
 				versions.Versions = append(versions.Versions, v.Version)

@@ -9,8 +9,8 @@ import (
 )
 
 type (
-	head  = api.PartialObjectMetadata
-	event = api.WatchEvent[*head]
+	partial = api.PartialObjectMetadata
+	event   = api.WatchEvent[*partial]
 )
 
 // Codec is a restclient.Codec: it decodes the answers of Metadata resources in one pass. The zero value asks for protobuf
@@ -37,15 +37,15 @@ func (c Codec) Accept() restclient.Accept {
 }
 
 // Object decodes the metadata of one object.
-func (Codec) Object(contentType string, body []byte) (*head, error) {
+func (Codec) Object(contentType string, body []byte) (*partial, error) {
 	if isProtobuf(contentType) {
 		return decodeProtobuf(body)
 	}
-	return decodeHead(body)
+	return decodeMetadata(body)
 }
 
 // List decodes a list item by item while it arrives.
-func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*head], error) {
+func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
 	if isProtobuf(contentType) {
 		return decodeListProtobuf(body, limit)
 	}
@@ -53,7 +53,7 @@ func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*hea
 }
 
 // Events returns a decoder of the events of a watch.
-func (Codec) Events(contentType string, body io.Reader, limit int) (restclient.EventDecoder[*head], error) {
+func (Codec) Events(contentType string, body io.Reader, limit int) (restclient.EventDecoder[*partial], error) {
 	return newEventDecoder(body, limit, isProtobuf(contentType)), nil
 }
 

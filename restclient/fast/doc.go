@@ -10,7 +10,7 @@
 // A [Codec] cuts a body into values while it arrives, and takes out of each object the fields that are wanted; everything else
 // is stepped over. What the objects of one list or watch have in common they share:
 //
-//	                    ┌ words: keys, namespaces, repeated values     ┐ one for
+//	                    ┌ strings: keys, namespaces, repeated values   ┐ one for
 //	object of a list ───┤ equal maps of labels, equal lists of owners  ┘ many objects
 //	                    └ the rest: name, UID, versions, times ...       one string an object
 //

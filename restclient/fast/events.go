@@ -12,7 +12,7 @@ import (
 // eventDecoder reads watch events from a body: JSON objects with the fields type and object, or frames of protobuf. Each
 // object is decoded once, straight from the buffer.
 type eventDecoder struct {
-	reader   headReader
+	reader   metadataReader
 	stream   *stream
 	protobuf bool
 }
@@ -57,7 +57,15 @@ func (d *eventDecoder) read(c *cursor) (e event, err error) {
 		if !ok {
 			break
 		}
-		isObject, isType := string(name) == "object", string(name) == "type"
+		if string(name) == "type" {
+			text, err := c.text()
+			if err != nil {
+				return e, err
+			}
+			e.Type = api.WatchEventType(d.reader.interned(text))
+			continue
+		}
+		isObject := string(name) == "object"
 		if isObject && carriesObject(e.Type) {
 			object, n, err := d.reader.readJSON(c.data[c.pos:])
 			if err != nil {
@@ -71,8 +79,6 @@ func (d *eventDecoder) read(c *cursor) (e event, err error) {
 		raw, err := c.value()
 		switch {
 		case err != nil:
-		case isType:
-			e.Type, err = eventType(raw)
 		case isObject && e.Type == "":
 			waiting = raw
 		case isObject:
@@ -104,7 +110,7 @@ func fill(e *event, raw []byte) error {
 	if e.Type == api.WatchError && !isNull(raw) {
 		return json.Unmarshal(raw, &e.Status)
 	}
-	object, err := decodeHead(raw)
+	object, err := decodeMetadata(raw)
 	if err == nil {
 		take(e, object)
 	}
@@ -112,40 +118,13 @@ func fill(e *event, raw []byte) error {
 }
 
 // take sets what the object says. Of a bookmark, and of an event of unknown type, only the resource version counts.
-func take(e *event, object *head) {
+func take(e *event, object *partial) {
 	e.ResourceVersion = object.ResourceVersion
 	if carriesObject(e.Type) {
 		e.Object = object
 	} else {
 		e.InitialEventsEnd = e.Type == api.WatchBookmark && api.IsInitialEventsEnd(object.Annotations)
 	}
-}
-
-// eventType returns one of the constants where it can, which costs no allocation.
-func eventType(raw []byte) (kind api.WatchEventType, err error) {
-	if len(raw) >= 2 && raw[0] == '"' {
-		if kind, known := eventTypeOf(raw[1 : len(raw)-1]); known {
-			return kind, nil
-		}
-	}
-	err = json.Unmarshal(raw, &kind)
-	return kind, err
-}
-
-func eventTypeOf(text []byte) (kind api.WatchEventType, known bool) {
-	switch string(text) {
-	case "ADDED":
-		return api.WatchAdded, true
-	case "MODIFIED":
-		return api.WatchModified, true
-	case "DELETED":
-		return api.WatchDeleted, true
-	case "BOOKMARK":
-		return api.WatchBookmark, true
-	case "ERROR":
-		return api.WatchError, true
-	}
-	return api.WatchEventType(text), false
 }
 
 // nextProtobuf is Next for protobuf: four bytes with the length, then a message metav1.WatchEvent with type and object. The
@@ -174,7 +153,7 @@ func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
 	for f.next() {
 		switch f.number {
 		case 1:
-			e.Type, _ = eventTypeOf(f.value)
+			e.Type = api.WatchEventType(d.reader.interned(f.value))
 		case 2:
 			if object, err = readRaw(f.value); err != nil {
 				return e, size, err

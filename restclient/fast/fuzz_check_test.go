@@ -79,7 +79,7 @@ func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data [
 // checkList: it does not matter in which pieces a list comes, and a limit is a limit.
 func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	t.Helper()
-	read := func(body io.Reader, limit int) (list *api.List[*head], good bool) {
+	read := func(body io.Reader, limit int) (list *api.List[*partial], good bool) {
 		list, err := codec.List(jsonType, body, limit)
 		if err == nil {
 			return list, true

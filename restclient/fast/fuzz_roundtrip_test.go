@@ -26,10 +26,10 @@ func FuzzRoundTrip(f *testing.F) {
 		written.Finalizers = []string{value}
 		object, err := json.Marshal(written)
 		require.NoError(t, err)
-		var want *head
+		var want *partial
 		require.NoError(t, json.Unmarshal(object, &want))
 
-		alone, err := decodeHead(object)
+		alone, err := decodeMetadata(object)
 		require.NoError(t, err)
 		require.Equal(t, want, alone)
 
@@ -42,14 +42,14 @@ func FuzzRoundTrip(f *testing.F) {
 		require.NoError(t, err)
 		items, err := decodeList(bytes.NewReader(list), 1<<20)
 		require.NoError(t, err)
-		require.Equal(t, []*head{want, want}, items.Items)
+		require.Equal(t, []*partial{want, want}, items.Items)
 		require.Equal(t, want.ResourceVersion, items.ResourceVersion)
 
 		checkRoundTripProtobuf(t, written)
 	})
 }
 
-func checkRoundTripEvent(t *testing.T, want *head, frame []byte, protobuf bool) {
+func checkRoundTripEvent(t *testing.T, want *partial, frame []byte, protobuf bool) {
 	t.Helper()
 	d := newEventDecoder(bytes.NewReader(bytes.Repeat(frame, 2)), 1<<20, protobuf)
 	for range 2 {
@@ -62,7 +62,7 @@ func checkRoundTripEvent(t *testing.T, want *head, frame []byte, protobuf bool) 
 }
 
 // checkRoundTripProtobuf: protobuf refuses texts that are none, where JSON has replaced what is wrong in them.
-func checkRoundTripProtobuf(t *testing.T, written *head) {
+func checkRoundTripProtobuf(t *testing.T, written *partial) {
 	t.Helper()
 	valid := true
 	for key, value := range written.Labels {
@@ -81,11 +81,11 @@ func checkRoundTripProtobuf(t *testing.T, written *head) {
 	require.NoError(t, err)
 	inList := *written
 	inList.Kind, inList.APIVersion = "Pod", "v1"
-	require.Equal(t, []*head{&inList}, items.Items)
+	require.Equal(t, []*partial{&inList}, items.Items)
 	checkRoundTripEvent(t, written, frame, true)
 }
 
-func protobufOf(object *head) []byte {
+func protobufOf(object *partial) []byte {
 	meta := text(text(text(nil, 1, object.Name), 3, object.Namespace), 6, object.ResourceVersion)
 	meta = varint(meta, 7, uint64(object.Generation))
 	for key, value := range object.Labels {

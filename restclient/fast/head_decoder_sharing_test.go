@@ -42,7 +42,7 @@ func deploymentList(n int) []byte {
 // buffer are read in another way than the others; with buffers of all sizes each is such an object once.
 func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 	data := deploymentList(40)
-	var want api.List[*head]
+	var want api.List[*partial]
 	require.NoError(t, json.Unmarshal(data, &want))
 	for _, body := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), &pieces{data, 997}, &pieces{data, 1500}} {
 		list, err := decodeList(body, 1<<20)
@@ -134,7 +134,7 @@ func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 
 // A watch on which nothing happens must not keep the last object alive.
 func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
-	r := &headReader{}
+	r := &metadataReader{}
 	read := func() weak.Pointer[api.PartialObjectMetadata] {
 		head, _, err := r.readJSON([]byte(fullHead))
 		require.NoError(t, err)
@@ -148,22 +148,22 @@ func TestReaderDoesNotKeepTheLastObject(t *testing.T) {
 
 // What is remembered is bounded, however different the objects are.
 func TestMemoryOfAReaderIsBounded(t *testing.T) {
-	r := &headReader{}
+	r := &metadataReader{}
 	for i := range 20_000 {
 		_, _, err := r.readJSON(fmt.Appendf(nil, `{"metadata":{"name":"n","namespace":"ns-%d","labels":{"key-%d":"%d"},"managedFields":[{"f%d":%d}]}}`, i, i, i, i, i))
 		require.NoError(t, err)
 	}
-	assert.LessOrEqual(t, len(r.memory.words), maxWords)
-	long := strings.Repeat("x", maxWord+1)
-	r = &headReader{}
+	assert.LessOrEqual(t, len(r.parts.strings), maxInterned)
+	long := strings.Repeat("x", maxInternedLength+1)
+	r = &metadataReader{}
 	_, _, err := r.readJSON([]byte(`{"metadata":{"namespace":"` + long + `"}}`))
 	require.NoError(t, err)
-	assert.Empty(t, r.memory.words)
+	assert.Empty(t, r.parts.strings)
 }
 
 // A reader is used again after an object that was wrong, and remembers nothing of it.
 func TestReaderAfterAnError(t *testing.T) {
-	r := &headReader{}
+	r := &metadataReader{}
 	_, _, err := r.readJSON([]byte(`{"metadata":{"name":"wrong","labels":{"a":"b"},"generation":"x"}}`))
 	require.Error(t, err)
 	head, _, err := r.readJSON([]byte(`{"metadata":{"labels":{"a":"c"}}}`))
@@ -177,13 +177,13 @@ func FuzzHeadReader(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}}`), []byte(`{"metadata":{"labels":{"a":"b","c":"d"},"managedFields":[{"a":"c"}]}}`))
 	f.Add([]byte(`{"metadata":{"labels":{},"annotations":{}}}`), []byte(`{"metadata":{"labels":{},"ownerReferences":[],"managedFields":[]}}`))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		r := &headReader{}
+		r := &metadataReader{}
 		for range 3 {
 			r.readJSON(first)
 			r.readJSON(second)
 		}
 		got, n, err := r.readJSON(second)
-		want, wantN, wantErr := (&headReader{}).readJSON(second)
+		want, wantN, wantErr := (&metadataReader{}).readJSON(second)
 		if n != wantN || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%q after %q: %d, %v; want %d, %v", second, first, n, err, wantN, wantErr)
 		}

@@ -28,10 +28,10 @@ func TestDecodeHeadAgreesWithEncodingJSON(t *testing.T) {
 		` { "metadata" : { "name" : "a" , "labels" : { "x" : "y" } } } `,
 		"{\"metadata\":{\"name\":\"bad \xff utf8\",\"labels\":{\"bad \xff key\":\"\xff\\n\"}}}",
 	} {
-		var want *head
+		var want *partial
 		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		want.ManagedFields = api.ManagedFields{}
-		got, err := decodeHead([]byte(text))
+		got, err := decodeMetadata([]byte(text))
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
@@ -45,19 +45,19 @@ func TestDecodeHeadRefusesWhatIsNoHead(t *testing.T) {
 		`{"metadata":{"creationTimestamp":"soon"}}`, `{"metadata":{"creationTimestamp":7}}`, `{"metadata":{"managedFields":`, `{"metadata":{"generation":`,
 		`{} {}`, `{"metadata":{}`, `{"metadata":`, "{\"metadata\":{\"name\":\"line\nbreak\"}}", "{\"metadata\":{\"name\":\"\\n line\nbreak\"}}", `{"metadata":{"name":"a\"}}`,
 	} {
-		_, err := decodeHead([]byte(text))
+		_, err := decodeMetadata([]byte(text))
 		assert.Error(t, err, text)
 	}
 }
 
 func TestDecodeHeadKeepsNothingOfTheInput(t *testing.T) {
 	data := []byte(fullHead)
-	got, err := decodeHead(data)
+	got, err := decodeMetadata(data)
 	require.NoError(t, err)
 	for i := range data {
 		data[i] = 'X'
 	}
-	want, err := decodeHead([]byte(fullHead))
+	want, err := decodeMetadata([]byte(fullHead))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 }
@@ -67,8 +67,8 @@ func FuzzDecodeHead(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"labels":{"a":"\ud800"}}}`))
 	f.Add([]byte(`{"metadata":{"name":"\/"},"x":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		decodeHead(data) // must not panic
-		var object *head
+		decodeMetadata(data) // must not panic
+		var object *partial
 		if json.Unmarshal(data, &object) != nil || object == nil {
 			return
 		}
@@ -78,11 +78,11 @@ func FuzzDecodeHead(f *testing.F) {
 		if err != nil {
 			return // a year that RFC 3339 cannot express
 		}
-		var want *head
+		var want *partial
 		if err := json.Unmarshal(canonical, &want); err != nil {
 			return
 		}
-		got, err := decodeHead(canonical)
+		got, err := decodeMetadata(canonical)
 		if err != nil || !reflect.DeepEqual(want, got) {
 			t.Fatalf("%s\n%+v, %v\nwant %+v", canonical, got, err, want)
 		}
@@ -95,10 +95,14 @@ func FuzzUnquote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		raw = strings.Trim(raw, " \t\r\n") // what a stream cuts out has no space around it
-		got, err := unquote([]byte(raw))
+		r := metadataReader{at: cursor{data: []byte(raw + " ")}}
+		got, err := r.textValue()
+		if err == nil && r.at.pos != len(raw) {
+			err = errShort
+		}
 		var want string
 		wantErr := json.Unmarshal([]byte(raw), &want)
-		if (err == nil) != (wantErr == nil) || err == nil && got != want {
+		if (err == nil) != (wantErr == nil) || err == nil && string(got) != want {
 			t.Fatalf("%q: %q, %v; want %q, %v", raw, got, err, want, wantErr)
 		}
 	})

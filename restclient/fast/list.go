@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -16,17 +16,17 @@ var errNoBody = errors.New("there is nothing in it")
 // listDecoder reads a list from a body as it arrives: each item is decoded and its bytes are forgotten before the next
 // one is looked at.
 type listDecoder struct {
-	reader headReader
+	reader metadataReader
 	stream *stream
 
-	list     api.List[*head]
+	list     api.List[*partial]
 	hasItems bool
-	rest     map[string]json.RawMessage // fields of something that may turn out to be a Status
+	fields   map[string]json.RawMessage // all but items; of JSON
 }
 
 // decodeList returns the list that the body holds. A Status instead is nil if it reports success and an error otherwise.
-func decodeList(body io.Reader, limit int) (*api.List[*head], error) {
-	d := listDecoder{stream: newStream(body, limit, "an item of the list"), rest: map[string]json.RawMessage{}}
+func decodeList(body io.Reader, limit int) (*api.List[*partial], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list"), fields: map[string]json.RawMessage{}}
 	if _, err := d.stream.peek(); err == io.EOF {
 		return nil, errNoBody // the answer is complete: the connection did not break
 	}
@@ -66,16 +66,8 @@ func (d *listDecoder) field(key string) error {
 	if err != nil {
 		return err
 	}
-	switch key {
-	case "kind":
-		err = json.Unmarshal(raw, &d.list.Kind)
-	case "apiVersion":
-		err = json.Unmarshal(raw, &d.list.APIVersion)
-	case "metadata":
-		err = json.Unmarshal(raw, &d.list.ListMeta)
-	}
-	d.rest[key] = bytes.Clone(raw)
-	return err
+	d.fields[key] = bytes.Clone(raw)
+	return nil
 }
 
 func (d *listDecoder) items() error {
@@ -110,27 +102,11 @@ func (d *listDecoder) badItem(err error) error {
 	return fmt.Errorf("item %d: %w", len(d.list.Items), err)
 }
 
-func (d *listDecoder) result() (*api.List[*head], error) {
-	if d.list.Kind == "Status" {
-		return nil, d.status()
+func (d *listDecoder) result() (*api.List[*partial], error) {
+	head, ok, err := restclient.ListHead(d.fields, d.hasItems)
+	if err != nil || !ok {
+		return nil, err
 	}
-	if !d.hasItems && !strings.HasSuffix(d.list.Kind, "List") {
-		return nil, fmt.Errorf("an object of kind %q where a list should be", d.list.Kind)
-	}
+	d.list.TypeMeta, d.list.ListMeta = head.TypeMeta, head.ListMeta
 	return &d.list, nil
-}
-
-func (d *listDecoder) status() error {
-	document, err := json.Marshal(d.rest)
-	if err != nil {
-		return err
-	}
-	var status api.Status
-	if err := json.Unmarshal(document, &status); err != nil {
-		return err
-	}
-	if status.Status == api.StatusFailure {
-		return api.NewStatusError(status)
-	}
-	return nil
 }

@@ -6,44 +6,43 @@ import (
 	"orrery/restclient/api"
 )
 
-// headMemory remembers what the heads of the objects of one list or watch have in common, so that they share it: whole
-// maps of labels and lists of owners, names of keys, the namespace, managed fields. Everything in it is bounded.
+// sharedParts are what the objects of one list or watch have in common, so that it is kept once: maps of labels and annotations,
+// lists of owners, and interned strings. All of it is bounded.
 //
-// Sharing a map between objects is sound because objects that were read are not changed, least of all those of which only
-// the head was read: they cannot be written back. Metadata says so.
-type headMemory struct {
+// Objects may share a map because those that were read are not changed, least of all those of which only the metadata was
+// read: they cannot be written back.
+type sharedParts struct {
 	labels      recent[map[string]string]
 	annotations recent[map[string]string]
 	owners      recent[[]api.OwnerReference]
-	words       map[string]*word
+	strings     map[string]*interned
 }
 
-// word is a string that comes again and again, and, if it is a key, the value that it had last: values of annotations
-// often are the same for many objects, too.
-type word struct{ text, value string }
+// interned is a string that many objects have: a namespace, a key. last is the value that a key had last: single values of
+// labels and annotations are often the same in many objects, too.
+type interned struct{ text, last string }
 
-// maxWords bounds what is remembered, and maxWord how long a word may be.
 const (
-	maxWords = 1024
-	maxWord  = 256
+	maxInterned       = 1024
+	maxInternedLength = 256 // bytes
 )
 
-// word returns the text as a string that all of its kind share. The text is not kept.
-func (m *headMemory) word(text []byte) *word {
-	if w := m.words[string(text)]; w != nil {
-		return w
+// intern returns the text as a string that equal texts share. It does not keep text.
+func (p *sharedParts) intern(text []byte) *interned {
+	if s := p.strings[string(text)]; s != nil {
+		return s
 	}
-	w := &word{text: string(text)}
-	if len(m.words) < maxWords && len(text) <= maxWord {
-		if m.words == nil {
-			m.words = map[string]*word{}
+	s := &interned{text: string(text)}
+	if len(p.strings) < maxInterned && len(text) <= maxInternedLength {
+		if p.strings == nil {
+			p.strings = map[string]*interned{}
 		}
-		m.words[w.text] = w
+		p.strings[s.text] = s
 	}
-	return w
+	return s
 }
 
-// recent remembers the last few values together with the bytes that they were made of.
+// recent remembers the last few values together with the bytes that they were decoded from.
 type recent[V any] struct {
 	entries [4]struct {
 		raw   []byte
@@ -52,15 +51,14 @@ type recent[V any] struct {
 	oldest int
 }
 
-// at returns the value if data begins with the bytes of one, and their number; 0 if not. The bytes are those of an object
-// or an array, whose end is clear from themselves.
-func (r *recent[V]) at(data []byte) (value V, n int) {
+// find returns the value that was decoded from the bytes that data begins with, and their number; 0 if there is none.
+func (r *recent[V]) find(data []byte) (value V, n int) {
 	for i := range r.entries {
-		if e := &r.entries[i]; len(e.raw) > 0 && bytes.HasPrefix(data, e.raw) {
-			return e.value, len(e.raw)
+		if e := &r.entries[i]; len(e.raw) > n && bytes.HasPrefix(data, e.raw) {
+			value, n = e.value, len(e.raw)
 		}
 	}
-	return value, 0
+	return value, n
 }
 
 // put remembers a value in place of the oldest one.
@@ -70,104 +68,92 @@ func (r *recent[V]) put(raw []byte, value V) {
 	e.raw, e.value = append(e.raw[:0], raw...), value
 }
 
-// same returns the value that was made of exactly these bytes.
-func (r *recent[V]) same(raw []byte) (value V, known bool) {
-	for i := range r.entries {
-		if e := &r.entries[i]; len(e.raw) > 0 && bytes.Equal(raw, e.raw) {
-			return e.value, true
-		}
-	}
-	return value, false
-}
-
-// headText collects the texts of one object that are its own, and makes one string of them in the end, of which each gets
-// its part. One allocation in place of a dozen; and as an object's texts live and die together, it keeps nothing alive
-// that would not be alive without it. (One string for the texts of a page would: the whole page, for as long as a single
-// object of it is in the store.)
-type headText struct {
+// textBuffer collects the texts that belong to one object alone, and makes one string of them, of which each field gets its
+// part: one allocation in place of a dozen. The texts of an object live and die together, so the string keeps nothing alive that
+// is not needed. (One string for a whole page would: the page, for as long as a single object of it is in the store.)
+type textBuffer struct {
 	buffer []byte
-	parts  []textPart
-	pairs  []textPair // of the maps, all of them one after the other
+	fields []textField
+	pairs  []textPair // of the maps, one map after the other
 	maps   []textMap
 }
 
-// textPart is a text for a field.
-type textPart struct {
+// textField is a field whose text is buffer[from:to].
+type textField struct {
 	into     *string
-	from, to int // in the buffer
+	from, to int
 }
 
-// textPair is an entry of a map. Its value is known already, or is in the buffer.
+// textPair is an entry of a map. Its value is buffer[from:to], or, if that is empty, value.
 type textPair struct {
-	key      *word
+	key      *interned
 	value    string
 	from, to int
-	own      bool
 }
 
-// textMap is a map that is to be made of pairs.
+// textMap is a map to be made of pairs[from:to].
 type textMap struct {
 	into     *map[string]string
-	from, to int // in pairs
+	from, to int
 	memory   *recent[map[string]string]
-	raw      []byte // what it was read from
+	raw      []byte // what it was decoded from
 }
 
-func (t *headText) reset() {
-	clear(t.parts)
+func (t *textBuffer) reset() {
+	clear(t.fields)
 	clear(t.maps)
 	clear(t.pairs)
-	t.buffer, t.parts, t.pairs, t.maps = t.buffer[:0], t.parts[:0], t.pairs[:0], t.maps[:0]
+	t.buffer, t.fields, t.pairs, t.maps = t.buffer[:0], t.fields[:0], t.pairs[:0], t.maps[:0]
 }
 
-// add notes a text for a field.
-func (t *headText) add(into *string, text []byte) {
+// add adds the text of a field.
+func (t *textBuffer) add(into *string, text []byte) {
 	from := len(t.buffer)
 	t.buffer = append(t.buffer, text...)
-	t.parts = append(t.parts, textPart{into, from, len(t.buffer)})
+	t.fields = append(t.fields, textField{into, from, len(t.buffer)})
 }
 
-// addPrefix notes a text that the field first noted most likely begins with: what a name was generated from.
-func (t *headText) addPrefix(into *string, text []byte) {
-	if len(t.parts) > 0 {
-		if first := t.parts[0]; bytes.HasPrefix(t.buffer[first.from:first.to], text) {
-			t.parts = append(t.parts, textPart{into, first.from, first.from + len(text)})
+// addPrefix adds a text that the first field probably begins with: what a name was generated from.
+func (t *textBuffer) addPrefix(into *string, text []byte) {
+	if len(t.fields) > 0 {
+		if first := t.fields[0]; bytes.HasPrefix(t.buffer[first.from:first.to], text) {
+			t.fields = append(t.fields, textField{into, first.from, first.from + len(text)})
 			return
 		}
 	}
 	t.add(into, text)
 }
 
-// addPair notes an entry of a map. Values that the key had before are shared.
-func (t *headText) addPair(key *word, value []byte) {
-	if key.value == string(value) {
-		t.pairs = append(t.pairs, textPair{key: key, value: key.value})
+// addPair adds an entry of a map. The value that the key had last is shared.
+func (t *textBuffer) addPair(key *interned, value []byte) {
+	if key.last == string(value) {
+		t.pairs = append(t.pairs, textPair{key: key, value: key.last})
 		return
 	}
 	from := len(t.buffer)
 	t.buffer = append(t.buffer, value...)
-	t.pairs = append(t.pairs, textPair{key: key, from: from, to: len(t.buffer), own: true})
+	t.pairs = append(t.pairs, textPair{key: key, from: from, to: len(t.buffer)})
 }
 
-// finish fills in all fields, and forgets the object: an idle watch must not keep the last one alive.
-func (t *headText) finish() {
+// finish sets all fields, and forgets the object: an idle watch must not keep the last one alive.
+func (t *textBuffer) finish() {
 	text := string(t.buffer)
-	for _, p := range t.parts {
-		*p.into = text[p.from:p.to]
+	for _, f := range t.fields {
+		*f.into = text[f.from:f.to]
 	}
-	for _, made := range t.maps {
-		entries := make(map[string]string, made.to-made.from)
-		for _, p := range t.pairs[made.from:made.to] {
-			if p.own {
+	for _, m := range t.maps {
+		entries := make(map[string]string, m.to-m.from)
+		for _, p := range t.pairs[m.from:m.to] {
+			if p.from < p.to {
 				p.value = text[p.from:p.to]
-				if len(p.value) <= maxWord {
-					p.key.value = p.value
+				if len(p.value) <= maxInternedLength {
+					p.key.last = p.value
 				}
 			}
 			entries[p.key.text] = p.value
 		}
-		*made.into = entries
-		made.memory.put(made.raw, entries)
+		*m.into = entries
+		m.memory.put(m.raw, entries)
 	}
 	t.reset()
 }

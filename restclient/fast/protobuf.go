@@ -66,7 +66,7 @@ func readTypeMeta(message []byte) (kind api.TypeMeta, err error) {
 	return kind, f.err
 }
 
-// The kind of heads.
+// The kind of objects of which only the metadata was asked for.
 const (
 	partialKind       = "PartialObjectMetadata"
 	partialAPIVersion = "meta.k8s.io/v1"
@@ -75,7 +75,7 @@ const (
 var partialTypeMeta = api.TypeMeta{Kind: partialKind, APIVersion: partialAPIVersion}
 
 // decodeProtobuf reads a body that is one object.
-func decodeProtobuf(data []byte) (*head, error) {
+func decodeProtobuf(data []byte) (*partial, error) {
 	kind, message, err := openEnvelope(data)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func decodeProtobuf(data []byte) (*head, error) {
 	if kind.Kind == "Status" {
 		return nil, errStatusForObject
 	}
-	return (&headReader{}).readProtobuf(kind, message)
+	return (&metadataReader{}).readProtobuf(kind, message)
 }
 
 var errStatusForObject = errors.New("a Status where an object should be")

@@ -15,7 +15,7 @@ import (
 
 // decodeListProtobuf is decodeList for protobuf. The list in its envelope is taken apart while it arrives, too. The envelope
 // names the kind first, as all servers write it; otherwise the list would have to be kept until the kind is known.
-func decodeListProtobuf(body io.Reader, limit int) (*api.List[*head], error) {
+func decodeListProtobuf(body io.Reader, limit int) (*api.List[*partial], error) {
 	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
 	if magic, err := d.stream.take(len(protobufMagic)); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (d *listDecoder) listField(number protowire.Number, value []byte, kind api.
 	return err
 }
 
-func (d *listDecoder) resultProtobuf() (*api.List[*head], error) {
+func (d *listDecoder) resultProtobuf() (*api.List[*partial], error) {
 	if d.list.Kind == "Status" {
 		return nil, nil
 	}

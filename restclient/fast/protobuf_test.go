@@ -28,7 +28,7 @@ func recording(t testing.TB, name string) []byte {
 }
 
 // sameHeads compares two objects as a server would see them.
-func sameHeads(t *testing.T, want, got *head) {
+func sameHeads(t *testing.T, want, got *partial) {
 	t.Helper()
 	assert.Equal(t, want, got)
 	assert.True(t, got.ManagedFields.IsZero())
@@ -55,7 +55,7 @@ func TestListsAreTheSameInBothEncodings(t *testing.T) {
 }
 
 func TestObjectsAreTheSameInBothEncodings(t *testing.T) {
-	want, err := decodeHead(recording(t, "metadata-object.json"))
+	want, err := decodeMetadata(recording(t, "metadata-object.json"))
 	require.NoError(t, err)
 	require.NotNil(t, want.DeletionTimestamp)
 	require.NotEmpty(t, want.Finalizers)

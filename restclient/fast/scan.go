@@ -2,6 +2,7 @@ package fast
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -167,31 +168,37 @@ func (c *cursor) separator(closing byte, first bool) (done bool, err error) {
 	return b == closing, nil
 }
 
-// field moves to the next field of an object whose '{' has been consumed, and returns its name as it is between the
-// quotes; ok is false when the '}' has been consumed instead.
+// field moves to the next field of an object whose '{' has been consumed, and returns its name; ok is false when the '}' has
+// been consumed instead.
 func (c *cursor) field(first bool) (name []byte, ok bool, err error) {
 	if done, err := c.separator('}', first); done || err != nil {
 		return nil, false, err
 	}
-	name, _, err = c.text()
+	name, err = c.text()
 	if err == nil {
 		err = c.expect(':')
 	}
 	return name, true, err
 }
 
-// text consumes a string and returns what is between its quotes. It is plain if it stands for itself: no escapes, no
-// control characters, valid UTF-8.
-func (c *cursor) text() (inner []byte, plain bool, err error) {
+// text consumes a string and returns what it says. The bytes are valid until the next call. A string that stands for itself
+// (no escapes, no control characters, valid UTF-8) is not copied; the others are left to encoding/json.
+func (c *cursor) text() ([]byte, error) {
 	if err := c.expect('"'); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	data, plain, high := c.data[c.pos:], true, byte(0)
 	for i := 0; i < len(data); i++ {
 		switch b := data[i]; {
 		case b == '"':
+			quoted := c.data[c.pos-1 : c.pos+i+1]
 			c.pos += i + 1
-			return data[:i], plain && (high < utf8.RuneSelf || utf8.Valid(data[:i])), nil
+			if plain && (high < utf8.RuneSelf || utf8.Valid(data[:i])) {
+				return data[:i], nil
+			}
+			var text string
+			err := json.Unmarshal(quoted, &text)
+			return []byte(text), err
 		case b == '\\':
 			plain = false
 			i++
@@ -201,7 +208,7 @@ func (c *cursor) text() (inner []byte, plain bool, err error) {
 			high |= b
 		}
 	}
-	return nil, false, errShort
+	return nil, errShort
 }
 
 // null consumes null, if that is what follows.
@@ -216,7 +223,7 @@ func (c *cursor) null() (bool, error) {
 	return true, err
 }
 
-var errNotNull = errors.New("a word that is not null where an object should be")
+var errNotNull = errors.New("not null where an object should be")
 
 // value consumes the next value, whatever it is, and returns its bytes. It only looks for the end.
 func (c *cursor) value() ([]byte, error) {

@@ -109,7 +109,8 @@ func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // searched are the files that were looked for, whether or not they exist.
 type searched struct {
-	paths []string
+	paths    []string
+	variable bool // the variable KUBECONFIG names them
 	// sum is that of the files before they were read: what is written while they are being read makes another one. Only
 	// with Options.Changed.
 	sum [sha256.Size]byte

@@ -1,7 +1,7 @@
 package kubeconfig
 
 import (
-	"io"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,10 +30,6 @@ type Options struct {
 	// else is different, such as the server, is not. Changed is told of it, on the goroutine of some request, and must
 	// return soon. Nil: the files are read once, as kubectl does; files that they name are read again in any case.
 	Changed func(Change)
-
-	// ExecStdin and ExecStderr are handed to exec plugins. Nil: see credentials.ExecConfig.
-	ExecStdin  *os.File
-	ExecStderr io.Writer
 }
 
 // Info says where a configuration comes from and what else stands there.
@@ -75,7 +71,7 @@ func (i *Info) warn(kind WarningKind, text string) {
 // DisableCompression are set; the rest is left at zero.
 //
 // Info is never nil, not even beside an error: it tells how far Load came. The error is a [*FileError], [*ParseError],
-// [*NoConfigError], [*ContextError], [*ReferenceError], [*EntryError] or [*InClusterError], and its text a sentence for
+// [*NoConfigError], [*ContextError], [*EntryError] or [*InClusterError], and its text a sentence for
 // the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
@@ -97,7 +93,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
-		err = &NoConfigError{Searched: files.paths}
+		err = &NoConfigError{Searched: files.paths, Variable: files.variable, Exists: len(info.Files) > 0}
 	}
 	return restclient.Config{}, info, err
 }
@@ -113,11 +109,12 @@ func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
 	}
 	fromEnv := listOf(opts.getenv("KUBECONFIG"))
 	files = opts.search(fromEnv)
-	if len(fromEnv) == 0 {
+	files.variable = len(fromEnv) > 0
+	if !files.variable {
 		files = opts.search(opts.homeFile())
 	}
 	cfg, info.Files, err = readList(files.paths)
-	if len(fromEnv) > 0 && len(info.Files) == 0 && err == nil {
+	if files.variable && len(info.Files) == 0 && err == nil {
 		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
 	}
 	return cfg, files, err
@@ -170,13 +167,20 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 		info.Namespace = context.Namespace
 	}
 	cluster, user := cfg.Clusters[context.Cluster], cfg.Users[context.User]
+	undefined := func(entry, name string) error {
+		problem := fmt.Sprintf("names the %s %q, which is not defined: add it or correct the name", entry, name)
+		if name == "" {
+			problem = "names no " + entry + ": add one"
+		}
+		return &EntryError{Entry: "context", Name: info.Context, File: context.file, Problem: problem}
+	}
 	if cluster == nil {
-		return nil, &ReferenceError{Context: info.Context, Entry: "cluster", Name: context.Cluster, File: context.file}
+		return nil, undefined("cluster", context.Cluster)
+	}
+	if user == nil && context.User != "" {
+		return nil, undefined("user", context.User)
 	}
 	if user == nil {
-		if context.User != "" {
-			return nil, &ReferenceError{Context: info.Context, Entry: "user", Name: context.User, File: context.file}
-		}
 		user = &User{}
 	}
 	return &loader{opts: opts, info: info, cluster: cluster, user: user}, nil

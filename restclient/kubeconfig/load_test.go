@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,14 +56,6 @@ func TestErrorsThatAreNotOfTheFileSystem(t *testing.T) {
 	err := &FileError{Path: "x", Err: errors.New("gone mad")}
 	assert.Equal(t, "the kubeconfig file x cannot be read (gone mad): correct that or give another file", err.Error())
 	assert.Equal(t, "the kubeconfig, line 2: wrong", (&ParseError{Line: 2, Problem: "wrong"}).Error())
-}
-
-// Each prefix is parsed to find the line of an error; a huge file must not make that take for ever.
-func TestHugeMalformedFile(t *testing.T) {
-	_, err := Parse([]byte(strings.Repeat("a: b\n", 2*maxPrefixes)+"]"), "")
-	var parseError *ParseError
-	require.ErrorAs(t, err, &parseError)
-	assert.Zero(t, parseError.Line)
 }
 
 // A bare command is looked up in PATH, one with a slash is relative to the file.

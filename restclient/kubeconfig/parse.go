@@ -39,7 +39,7 @@ type namedUser struct {
 func Parse(text []byte, path string) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil && !parseJSON(text, &root) {
-		return nil, syntaxError(text, err, path)
+		return nil, yamlError(path, err, "the YAML is malformed: correct it there or further down")
 	}
 	if root.Kind == 0 { // nothing but white space and comments
 		return newConfig(), nil
@@ -53,7 +53,7 @@ func Parse(text []byte, path string) (*Config, error) {
 	}
 	var doc document
 	if err := content.Decode(&doc); err != nil {
-		return nil, typeError(content, err, path)
+		return nil, yamlError(path, err, "a value has the wrong type, or a field is set twice: correct it there")
 	}
 	if doc.Kind != "" && doc.Kind != "Config" || doc.APIVersion != "" && doc.APIVersion != "v1" {
 		return nil, &ParseError{Path: path, Problem: "this is not a kubeconfig of kind Config and apiVersion v1"}
@@ -80,39 +80,35 @@ func (doc *document) config(path string) (*Config, error) {
 	cfg.CurrentContext = doc.CurrentContext
 	for _, c := range doc.Clusters {
 		c.Cluster.file = path
-		if !addEntry(cfg.Clusters, c.Name, c.Cluster) {
-			return nil, twice("cluster", c.Name, path)
+		if err := addEntry(cfg.Clusters, "cluster", c.Name, c.Cluster, path); err != nil {
+			return nil, err
 		}
 	}
 	for _, u := range doc.Users {
 		u.User.file = path
-		if !addEntry(cfg.Users, u.Name, u.User) {
-			return nil, twice("user", u.Name, path)
+		if err := addEntry(cfg.Users, "user", u.Name, u.User, path); err != nil {
+			return nil, err
 		}
 	}
 	for _, c := range doc.Contexts {
 		c.Context.file = path
-		if !addEntry(cfg.Contexts, c.Name, c.Context) {
-			return nil, twice("context", c.Name, path)
+		if err := addEntry(cfg.Contexts, "context", c.Name, c.Context, path); err != nil {
+			return nil, err
 		}
 	}
 	return cfg, nil
 }
 
-func addEntry[E any](entries map[string]*E, name string, entry E) bool {
-	if _, exists := entries[name]; exists {
-		return false
+func addEntry[E any](entries map[string]*E, kind, name string, entry E, path string) error {
+	if entries[name] != nil {
+		return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", kind, name)}
 	}
 	entries[name] = &entry
-	return true
+	return nil
 }
 
-func twice(entry, name, path string) error {
-	return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", entry, name)}
-}
-
-// dataError is what UnmarshalYAML of Data returns, which does not know the name of its field.
-type dataError struct{ line, column int }
+// dataError is what UnmarshalYAML of Data returns.
+type dataError struct{ line int }
 
 func (e *dataError) Error() string { return "not base64" }
 
@@ -124,7 +120,7 @@ func (d *Data) UnmarshalYAML(node *yaml.Node) error {
 	text := strings.Join(strings.Fields(node.Value), "")
 	decoded, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || node.Kind != yaml.ScalarNode {
-		return &dataError{node.Line, node.Column}
+		return &dataError{node.Line}
 	}
 	*d = decoded
 	return nil

@@ -145,7 +145,6 @@ func (l *loader) exec(server *url.URL) (restclient.Credentials, error) {
 	cfg := credentials.ExecConfig{
 		APIVersion: e.APIVersion, Command: e.Command, InstallHint: e.InstallHint,
 		InteractiveMode: credentials.InteractiveMode(e.InteractiveMode),
-		Stdin:           l.opts.ExecStdin, Stderr: l.opts.ExecStderr,
 	}
 	for _, arg := range e.Args {
 		cfg.Args = append(cfg.Args, string(arg))

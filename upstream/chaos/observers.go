@@ -35,7 +35,6 @@ type observers struct {
 var deliveries = []informer.HandlerOptions{
 	{},
 	{Coalescing: true},
-	{CompactAfter: 16},
 }
 
 // observe starts the informers, over http through one door and over websocket through another. They need not find a server

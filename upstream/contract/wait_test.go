@@ -24,9 +24,6 @@ func TestWait(t *testing.T) {
 			backoff := wait.Backoff(b)
 			return backoff.Step, func() int { return backoff.Steps }
 		},
-		DelayWithReset: func(b waittest.Backoff, interval time.Duration) func() time.Duration {
-			return wait.Backoff(b).DelayWithReset(clock.RealClock{}, interval)
-		},
 		ExponentialBackoff: func(b waittest.Backoff, condition func() (bool, error)) error {
 			return wait.ExponentialBackoff(wait.Backoff(b), condition)
 		},
@@ -37,7 +34,6 @@ func TestWait(t *testing.T) {
 		NewGroup:          func() waittest.Group { return &wait.Group{} },
 		ErrWaitTimeout:    wait.ErrWaitTimeout,
 		Interrupted:       wait.Interrupted,
-		ErrorInterrupted:  wait.ErrorInterrupted,
 		Protect:           waitProtect,
 		SetReallyCrash:    func(crash bool) { runtime.ReallyCrash = crash },
 		OnPanic: func(handler func(context.Context, any)) (restore func()) {
@@ -48,7 +44,6 @@ func TestWait(t *testing.T) {
 		Lacks: map[waittest.Capability]string{
 			waittest.SaturatingDurations:  "Backoff multiplies without a limit when there is no Cap; the product becomes negative and the loop stops waiting",
 			waittest.LooksAfterCappedWait: "ExponentialBackoff waits for the capped delay and returns ErrWaitTimeout without asking again",
-			waittest.ResetsAfterQuiet:     "DelayWithReset counts from its last reset, so it starts over in the middle of an outage",
 			waittest.StopWins:             "the old Poll functions leave it to select whether a stop or the end of the timeout is seen first",
 		},
 	})

@@ -110,7 +110,8 @@ func (cp *ControlPlane) controllerManagerArgs() []string {
 		// Each controller acts with its own service account and role, as in a real cluster. The audit log then tells
 		// which controller sent what.
 		"--use-service-account-credentials=true",
-		"--leader-elect=false",
+		// With its Lease, a namespace controller that looks for another one sees it. Without its own it must not be suspected.
+		"--leader-elect=" + strconv.FormatBool(cp.config.NamespaceController),
 		"--controllers=" + strings.Join(cp.config.controllers(), ","),
 	}
 	return append(args, cp.config.ControllerManagerArgs...)

@@ -50,8 +50,9 @@ type Config struct {
 	// and is kept by Stop. Default: a temporary directory that Stop removes.
 	Dir string
 
-	// NamespaceController has kube-controller-manager run its own namespace controller. Default: it does not, and
-	// namespaces that are deleted stay until some other controller empties and finalizes them.
+	// NamespaceController has kube-controller-manager run its own namespace controller, and hold its Lease, by which
+	// "orrery run" knows it. Default: it does not, and namespaces that are deleted stay until some other controller empties
+	// and finalizes them.
 	NamespaceController bool
 
 	// Controllers replaces DefaultControllers in kube-controller-manager's --controllers; "*" stands for all that are

@@ -236,6 +236,8 @@ func TestNamespaceController(t *testing.T) {
 			// A controller that runs has a service account to act as; one that never started has none.
 			_, err = client.CoreV1().ServiceAccounts("kube-system").Get(t.Context(), "namespace-controller", metav1.GetOptions{})
 			assert.Equal(t, !test.runs, apierrors.IsNotFound(err), "%v", err)
+			_, err = client.CoordinationV1().Leases("kube-system").Get(t.Context(), ControllerManager, metav1.GetOptions{})
+			assert.Equal(t, !test.runs, apierrors.IsNotFound(err), "its Lease is how others know of it: %v", err)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package waittest
 import (
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,67 +116,4 @@ func testStepOverflow(t *testing.T, impl Implementation) {
 	} else {
 		assert.Negative(t, last, "the product has overflown: from here on nothing waits")
 	}
-}
-
-// runDelayWithReset walks through an outage with a failure after each delay,
-// a quiet time, and another failure.
-func runDelayWithReset(t *testing.T, impl Implementation) {
-	backoff := Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 32 * time.Second}
-	failures := func(next func() time.Duration, n int) []time.Duration {
-		got := []time.Duration{}
-		for range n {
-			d := next()
-			got = append(got, d)
-			time.Sleep(d)
-		}
-		return got
-	}
-	t.Run("starts over after a quiet time", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			next := impl.DelayWithReset(backoff, time.Minute)
-			for _, n := range []int{3, 7, 3} { // the second outage is longer than it takes to reach the cap
-				assert.Equal(t, seconds(1, 2, 4), failures(next, n)[:3])
-				time.Sleep(93 * time.Second) // the original has counted since the last reset
-			}
-		})
-	})
-	t.Run("the quiet time counts from the end of the last delay", func(t *testing.T) {
-		for quiet, want := range map[time.Duration]time.Duration{
-			50 * time.Second:   16 * time.Second, // 58 s after the delay of 8 s was handed out
-			60 * time.Second:   16 * time.Second, // not more than the interval
-			60*time.Second + 1: time.Second,
-		} {
-			if !impl.has(ResetsAfterQuiet) {
-				want = time.Second // the last reset was long ago
-			}
-			synctest.Test(t, func(t *testing.T) {
-				next := impl.DelayWithReset(backoff, time.Minute)
-				failures(next, 4)
-				time.Sleep(quiet)
-				assert.Equal(t, want, next(), "%v after the end of the last delay", quiet)
-			})
-		}
-	})
-	t.Run("a long outage", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			next := impl.DelayWithReset(backoff, time.Minute)
-			got := failures(next, 10)
-			if impl.has(ResetsAfterQuiet) {
-				assert.Equal(t, seconds(1, 2, 4, 8, 16, 32, 32, 32, 32, 32), got)
-			} else {
-				assert.Equal(t, seconds(1, 2, 4, 8, 16, 32, 1, 2, 4, 8), got, "starts over in the middle of the outage")
-			}
-		})
-	})
-	t.Run("an interval of zero never grows", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			assert.Equal(t, seconds(1, 1, 1), failures(impl.DelayWithReset(backoff, 0), 3))
-		})
-	})
-	t.Run("without a factor it never grows", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			constant := Backoff{Duration: time.Second, Steps: 9}
-			assert.Equal(t, seconds(1, 1, 1), failures(impl.DelayWithReset(constant, time.Minute), 3))
-		})
-	})
 }

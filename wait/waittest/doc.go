@@ -10,9 +10,9 @@
 //
 // # Guarantees
 //
-// Where this project deliberately differs there is a [Capability]. The
-// original lacks it, with a reason, and the suite then asserts the original's
-// behaviour. Nothing is skipped.
+// Where this project deliberately differs there is a [Capability]. apimachinery
+// lacks it, with a reason, and the suite then asserts apimachinery's behaviour.
+// Nothing is skipped.
 //
 // # Goroutines
 //

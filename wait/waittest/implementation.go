@@ -23,8 +23,6 @@ type Implementation struct {
 	// NewBackoff returns the Step method of a backoff with these parameters,
 	// and a function that tells its remaining Steps.
 	NewBackoff func(b Backoff) (step func() time.Duration, steps func() int)
-	// DelayWithReset returns a sequence that starts over.
-	DelayWithReset func(b Backoff, interval time.Duration) func() time.Duration
 	// ExponentialBackoff polls with a backoff; the second form takes a context.
 	ExponentialBackoff            func(b Backoff, condition func() (bool, error)) error
 	ExponentialBackoffWithContext func(ctx context.Context, b Backoff, condition Condition) error
@@ -32,9 +30,8 @@ type Implementation struct {
 	ContextForChannel func(stop <-chan struct{}) context.Context
 	NewGroup          func() Group
 
-	ErrWaitTimeout   error
-	Interrupted      func(error) bool
-	ErrorInterrupted func(error) error
+	ErrWaitTimeout error
+	Interrupted    func(error) bool
 
 	// Protect calls f under a deferred HandleCrash with one additional handler
 	// (nil for none). The adapter has to defer it itself, since a recover works
@@ -90,7 +87,7 @@ type Group interface {
 }
 
 // Capability names something in which this project deliberately differs from
-// the original. An implementation that lacks one gives the reason; the suite
+// apimachinery. An implementation that lacks one gives the reason; the suite
 // then asserts what it does instead.
 type Capability string
 
@@ -101,9 +98,6 @@ const (
 	// LooksAfterCappedWait: ExponentialBackoff asks once more after the wait
 	// in which the cap was reached.
 	LooksAfterCappedWait Capability = "asks once more after the wait that reached the cap"
-	// ResetsAfterQuiet: DelayWithReset counts from the end of the last delay
-	// and not from the last reset.
-	ResetsAfterQuiet Capability = "starts over after a quiet time, not periodically"
 	// StopWins: a stop that came while the condition ran prevents the last
 	// question of the first generation of Poll.
 	StopWins Capability = "a stop wins against a timeout in the old Poll functions"

@@ -75,9 +75,6 @@ func runErrors(t *testing.T, impl Implementation) {
 		impl.ErrWaitTimeout,
 		context.Canceled,
 		context.DeadlineExceeded,
-		impl.ErrorInterrupted(nil),
-		impl.ErrorInterrupted(io.EOF),
-		impl.ErrorInterrupted(context.Canceled),
 	} {
 		assert.True(t, impl.Interrupted(err), "%v", err)
 		assert.True(t, impl.Interrupted(fmt.Errorf("while waiting: %w", err)), "%v, wrapped", err)
@@ -85,11 +82,5 @@ func runErrors(t *testing.T, impl Implementation) {
 	for _, err := range []error{nil, io.EOF, errCondition, errors.New(impl.ErrWaitTimeout.Error())} {
 		assert.False(t, impl.Interrupted(err), "%v", err)
 	}
-
-	interrupted := impl.ErrorInterrupted(io.EOF)
-	assert.ErrorIs(t, interrupted, io.EOF)
-	assert.Equal(t, io.EOF.Error(), interrupted.Error())
-	assert.Equal(t, interrupted, impl.ErrorInterrupted(interrupted), "marked once is enough")
 	assert.Equal(t, "timed out waiting for the condition", impl.ErrWaitTimeout.Error())
-	assert.Equal(t, impl.ErrWaitTimeout.Error(), impl.ErrorInterrupted(nil).Error())
 }

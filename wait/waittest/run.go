@@ -18,7 +18,6 @@ func Run(t *testing.T, impl Implementation) {
 		t.Run(poll.Name, func(t *testing.T) { runPoll(t, impl, poll) })
 	}
 	t.Run("Backoff", func(t *testing.T) { runBackoff(t, impl) })
-	t.Run("DelayWithReset", func(t *testing.T) { runDelayWithReset(t, impl) })
 	t.Run("ExponentialBackoff", func(t *testing.T) { runExponential(t, impl) })
 	t.Run("HandleCrash", func(t *testing.T) { runCrash(t, impl) })
 	t.Run("Group", func(t *testing.T) { runGroup(t, impl) })

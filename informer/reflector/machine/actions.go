@@ -26,10 +26,10 @@ func stop(_ *rules, s *state, in *input, do *effects) {
 
 // openStream asks for the state as a stream (KEP-3157): from "", or not older than the position.
 func openStream(r *rules, s *state, in *input, do *effects) {
-	s.rounds++
-	s.watches++
-	s.requestRV = s.lastRV
-	if s.unavailable {
+	s.Rounds++
+	s.Watches++
+	s.requestRV = s.ResourceVersion
+	if s.ResourceVersionRefused {
 		s.requestRV = ""
 	}
 	s.requestedAt = in.now
@@ -37,8 +37,8 @@ func openStream(r *rules, s *state, in *input, do *effects) {
 	s.idleAt = after(in.now, r.streamIdle)
 	s.deadlineAt = after(in.now, r.streamDeadline)
 	open := do.add(effectOpen)
-	// A brief stream may end before its initial events do. The next one is not brief then.
-	open.brief = r.brief(s, in) && s.broken == 0
+	// A short stream may end before its initial events do. The next one is not short then.
+	open.short = r.short(s, in) && s.broken == 0
 	open.options = api.ListOptions{
 		ResourceVersion:      s.requestRV,
 		ResourceVersionMatch: api.MatchNotOlderThan,
@@ -63,8 +63,8 @@ func collect(r *rules, s *state, in *input, do *effects) {
 		s.timerLate = false
 	}
 	s.heardAt = in.now
-	s.totalEvents++
-	s.events++
+	s.Events++
+	s.delivered++
 	s.changes++
 	do.add(effectCollect)
 }
@@ -73,8 +73,8 @@ func keepStreaming(r *rules, s *state, in *input, _ *effects) {
 	s.heardAt = in.now
 	s.idleAt = after(in.now, r.streamIdle)
 	s.timerLate = false
-	s.totalBookmarks++
-	s.events++
+	s.Bookmarks++
+	s.delivered++
 }
 
 func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
@@ -87,7 +87,7 @@ func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
 func replaced(_ *rules, s *state, in *input, _ *effects) {
 	s.newsAt = in.now
 	s.ownVersions = s.ownVersions || in.owned
-	s.lastRV, s.unavailable, s.synced, s.streaming = s.listRV, false, true, false
+	s.ResourceVersion, s.ResourceVersionRefused, s.Synced, s.streaming = s.listRV, false, true, false
 	s.broken = 0
 }
 
@@ -104,12 +104,12 @@ func countBroken(_ *rules, s *state, _ *input, _ *effects) { s.broken++ }
 // fallBack gives the streaming list up; a list follows, by a consistent read if not even that could be streamed. A
 // server that has refused streaming lists is not asked again.
 func fallBack(r *rules, s *state, in *input, do *effects) {
-	s.lastErr = r.failure(s, in)
+	s.LastError = r.failure(s, in)
 	s.refused = s.refused || in.cause == reflector.CauseRefused
-	s.unavailable = s.unavailable || RecoveryFor(s.phase, in.cause) == StartFresh
-	do.close(s, in, s.lastErr)
+	s.ResourceVersionRefused = s.ResourceVersionRefused || RecoveryFor(s.Phase, in.cause) == StartFresh
+	do.close(s, in, s.LastError)
 	do.add(effectDiscard)
-	do.add(effectNoteLister).err = s.lastErr
+	do.add(effectNoteLister).err = s.LastError
 }
 
 // fallBackForGood is for a server that accepts the request and does not understand it: waiting for its bookmark once
@@ -121,7 +121,7 @@ func fallBackForGood(r *rules, s *state, in *input, do *effects) {
 
 // list asks for the first page.
 func list(r *rules, s *state, in *input, do *effects) {
-	s.rounds++
+	s.Rounds++
 	s.requestRV = s.startRV()
 	s.requestedAt = in.now
 	s.limit = r.limit(s)
@@ -144,7 +144,7 @@ func (r *rules) limit(s *state) int64 {
 
 func (r *rules) askPage(s *state, in *input, do *effects, page int) {
 	s.page = page
-	s.lists++
+	s.Lists++
 	s.deadlineAt = after(in.now, r.listTimeout)
 	ask := do.add(effectList)
 	ask.options.Limit, ask.options.Continue = s.limit, s.token
@@ -183,18 +183,18 @@ func replaceFromList(_ *rules, s *state, in *input, do *effects) {
 }
 
 func openWatch(r *rules, s *state, in *input, do *effects) {
-	s.watches++
-	s.requestRV = s.lastRV
+	s.Watches++
+	s.requestRV = s.ResourceVersion
 	s.requestedAt = in.now
 	s.verifying, s.timerLate = false, false
-	s.synthetic = s.lastRV == "0"
+	s.synthetic = s.ResourceVersion == "0"
 	s.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
 		s.answerWithin = min(r.silentIdle, answerAfterSilence)
 	}
 	s.idleAt = after(in.now, s.answerWithin)
 	open := do.add(effectOpen)
-	open.brief = r.brief(s, in)
+	open.short = r.short(s, in)
 	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.requestRV, true
 }
 
@@ -227,11 +227,11 @@ func readWatch(r *rules, s *state, in *input, do *effects) {
 func apply(_ *rules, s *state, in *input, do *effects) {
 	s.synthetic = s.synthetic && in.added
 	if in.rv != "" && !s.synthetic {
-		s.lastRV = in.rv
+		s.ResourceVersion = in.rv
 	}
-	s.events++
+	s.delivered++
 	s.changes++
-	s.totalEvents++
+	s.Events++
 	s.newsAt = in.now
 	s.hear(in.now)
 	do.add(effectApply)
@@ -239,8 +239,8 @@ func apply(_ *rules, s *state, in *input, do *effects) {
 
 // skip counts a stale event as a sign of life and as nothing else.
 func skip(_ *rules, s *state, in *input, _ *effects) {
-	s.events++
-	s.totalStale++
+	s.delivered++
+	s.Stale++
 	s.hear(in.now)
 }
 
@@ -248,12 +248,12 @@ func skip(_ *rules, s *state, in *input, _ *effects) {
 // is only a sign of life: the store is not told, so its version never goes back.
 func mark(r *rules, s *state, in *input, do *effects) {
 	told := do.add(effectMark)
-	if in.rv != "" && (in.rv == s.lastRV || !s.isStale(in.rv)) {
-		s.lastRV, told.rv = in.rv, in.rv
+	if in.rv != "" && (in.rv == s.ResourceVersion || !s.isStale(in.rv)) {
+		s.ResourceVersion, told.rv = in.rv, in.rv
 	}
 	s.synthetic = false
-	s.events++
-	s.totalBookmarks++
+	s.delivered++
+	s.Bookmarks++
 	s.newsAt = in.now
 	s.learnBookmarkInterval(r, in.now)
 	s.hear(in.now)
@@ -287,10 +287,10 @@ func countInternal(_ *rules, s *state, in *input, _ *effects) {
 // forgetPosition is for a position that the server will not accept again, ever (410), or not soon (too large).
 func forgetPosition(_ *rules, s *state, in *input, do *effects) {
 	lost := s.requestRV
-	if s.phase == phaseWatching {
-		lost = s.lastRV
+	if s.Phase == phaseWatching {
+		lost = s.ResourceVersion
 	}
-	s.unavailable = true
+	s.ResourceVersionRefused = true
 	do.close(s, in, in.err)
 	do.add(effectDiscard)
 	gone := do.add(effectNoteGone)
@@ -301,7 +301,7 @@ func forgetPosition(_ *rules, s *state, in *input, do *effects) {
 func failRound(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
 	s.keepPosition = false
-	do.add(effectReport).err = s.lastErr
+	do.add(effectReport).err = s.LastError
 	r.backOff(s, in, do)
 }
 
@@ -315,19 +315,19 @@ func pause(r *rules, s *state, in *input, do *effects) {
 
 func (r *rules) endRound(s *state, in *input, do *effects) {
 	s.healthy = s.healthy || s.provedHealth(in.now)
-	s.lastErr = r.failure(s, in)
+	s.LastError = r.failure(s, in)
 	s.streaming = false
-	do.close(s, in, s.lastErr)
+	do.close(s, in, s.LastError)
 	do.add(effectDiscard)
 }
 
 func (r *rules) backOff(s *state, in *input, do *effects) {
 	draw := do.add(effectDraw)
-	draw.fresh, draw.atLeast, draw.err = s.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.lastErr
+	draw.fresh, draw.atLeast, draw.err = s.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.LastError
 	if s.healthy {
-		s.failures = 0
+		s.Failures = 0
 	}
-	s.failures++
+	s.Failures++
 	s.healthy = false
 }
 
@@ -339,8 +339,8 @@ func waitDelay(_ *rules, s *state, in *input, do *effects) {
 // dropPosition makes the back-off end with a list: the content of the store is in doubt.
 func dropPosition(r *rules, s *state, in *input, do *effects) {
 	s.keepPosition, s.verifyNext = false, false
-	s.lastErr = r.failure(s, in)
-	do.add(effectReport).err = s.lastErr
+	s.LastError = r.failure(s, in)
+	do.add(effectReport).err = s.LastError
 }
 
 // resync lets the store resync and sets the timer to the next multiple of the period, so that neither a slow store
@@ -358,16 +358,16 @@ func skipResync(r *rules, s *state, in *input, _ *effects) {
 
 // countFrom begins to count what a stream delivers.
 func (s *state) countFrom(now time.Duration) {
-	s.openedAt, s.events, s.changes = now, 0, 0
+	s.openedAt, s.delivered, s.changes = now, 0, 0
 	s.bookmarkAt = never
 }
 
 // unmoved reports whether the watch has brought nothing, or only what had been there before.
-func (s *state) unmoved() bool { return s.changes == 0 || s.lastRV == s.requestRV }
+func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
 
 // provedHealth reports whether the open watch shows that server and connection are well.
 func (s *state) provedHealth(now time.Duration) bool {
-	return s.phase == phaseWatching && (s.events > 0 || now-s.openedAt >= reflector.HealthyWatch)
+	return s.Phase == phaseWatching && (s.delivered > 0 || now-s.openedAt >= reflector.HealthyWatch)
 }
 
 // internalSeries is the time at which the current series of internal errors began, if one happens now.

@@ -71,7 +71,7 @@ func transitionTable() string {
 // effectsOf carries a row out on a state of no importance to see what it does.
 func effectsOf(row transition) string {
 	s := newState()
-	s.phase, s.lastRV, s.listRV, s.requestRV = row.from, "1", "1", "1"
+	s.Phase, s.ResourceVersion, s.listRV, s.requestRV = row.from, "1", "1", "1"
 	if row.from == phaseListing {
 		s.page = 1
 	}

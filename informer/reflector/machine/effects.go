@@ -37,7 +37,7 @@ func (r *Reflector[T]) doLocked(e *effect) (more bool) {
 		r.in = r.drawLocked(e)
 		return true
 	case effectOpen:
-		e.options.TimeoutSeconds = r.drawTimeout(e.brief)
+		e.options.TimeoutSeconds = r.drawTimeout(e.short)
 		r.requestLocked(e)
 	case effectList, effectRead, effectWait, effectHalt:
 		r.requestLocked(e)
@@ -148,7 +148,7 @@ func (r *Reflector[T]) resyncLocked() (failed bool) {
 	if err == nil {
 		return false
 	}
-	r.storeFailedLocked(reflector.OpResync, r.state.lastRV, err)
+	r.storeFailedLocked(reflector.OpResync, r.state.ResourceVersion, err)
 	r.in = input{kind: InputResyncFailed, err: err, cause: reflector.CauseOther}
 	return true
 }
@@ -164,11 +164,11 @@ func (r *Reflector[T]) drawLocked(e *effect) input {
 }
 
 // drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch), and not more than seven to nine
-// tenths of the longest silence for a brief one.
-func (r *Reflector[T]) drawTimeout(brief bool) int64 {
+// tenths of the idle timeout for a short one.
+func (r *Reflector[T]) drawTimeout(short bool) int64 {
 	chance := rand.Float64()
 	limit := r.config.MinWatchTimeout.Seconds() * (1 + chance)
-	if brief {
+	if short {
 		limit = min(limit, r.rules.silentIdle.Seconds()*(0.7+0.2*chance))
 	}
 	return max(1, int64(limit))
@@ -187,14 +187,15 @@ func (r *Reflector[T]) closeLocked(e *effect) {
 	r.trace.WatchEnded(reflector.WatchInfo{ResourceVersion: e.rv, Events: e.events, Lasted: e.lasted, Err: e.err})
 }
 
-// storeFailedLocked is not for the end: whoever ends a Reflector closes its store as well.
+// storeFailedLocked records an error of the store. At the end it records nothing: a program that stops a Reflector closes
+// the store as well.
 func (r *Reflector[T]) storeFailedLocked(op reflector.StoreOp, rv string, err error) {
 	if r.ctx.Err() != nil {
 		return
 	}
-	r.failures++
-	r.failure = &reflector.StoreError{Name: r.rules.name, Op: op, ResourceVersion: rv, Err: err}
-	r.trace.StoreFailed(r.failure)
+	r.state.StoreErrors++
+	r.state.LastStoreError = &reflector.StoreError{Name: r.rules.name, Op: op, ResourceVersion: rv, Err: err}
+	r.trace.StoreFailed(r.state.LastStoreError)
 }
 
 // setTimerLocked lets the keeper of the time look at the machine at the given time.

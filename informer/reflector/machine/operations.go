@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// operate does what takes time and hands its outcome to the machine. It runs on the goroutine of Run, without the
-// lock. Whoever replaces the operation ends its context, and with that the waiting.
+// operate does what takes time and passes its outcome to the machine. It runs on the goroutine of Run, without the
+// lock. An operation ends early when requestLocked replaces it, which ends its context.
 func (r *Reflector[T]) operate(op operation) {
 	switch op.kind {
 	case effectList:
@@ -96,7 +96,7 @@ func (r *Reflector[T]) read(op operation) {
 	}
 }
 
-// received hands what was read to the machine and reports whether to read on.
+// received passes what was read to the machine and reports whether to read on.
 func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error) (readOn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 	return r.operation.id == op.id
 }
 
-// meaning is the input that an event, or the end of the events, stands for.
+// meaning returns the input for an event, or for the end of the events.
 func meaning[T any](event api.WatchEvent[T], err error) input {
 	switch {
 	case err != nil:
@@ -123,7 +123,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	}
 }
 
-// outcome hands what an operation has come to, or its delay, to the machine.
+// outcome passes the outcome of an operation, or its delay, to the machine.
 func (r *Reflector[T]) outcome(op operation, in input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +155,7 @@ func (r *Reflector[T]) requestLocked(e *effect) {
 		if r.cancel != nil {
 			r.cancel()
 		}
-		// The back-off is here, and here only: whoever sends the request is not to repeat it.
+		// The machine backs off; the client must not repeat the request as well.
 		op.ctx, r.cancel = context.WithCancel(api.WithSingleAttempt(r.ctx))
 	}
 	r.operation = op

@@ -16,7 +16,7 @@ const (
 	phaseCount         = phaseStopped + 1
 )
 
-// Input is what can happen to a Reflector: an answer arrives, a time is reached, somebody stops it.
+// Input is what can happen to a Reflector: an answer arrives, a timer fires, the context of Run ends.
 type Input int
 
 const (

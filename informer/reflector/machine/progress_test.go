@@ -58,7 +58,7 @@ func (a *apiServer) answer(d *driver, u unlucky) (in input, ok bool) {
 			a.cut = false
 			return input{kind: InputStreamFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle}, true
 		}
-		if d.state.phase == phaseStreaming {
+		if d.state.Phase == phaseStreaming {
 			return a.initial(d.state, u), true
 		}
 		return a.change(u), true
@@ -170,19 +170,19 @@ func (a *apiServer) live(u unlucky) {
 // checkTimers: those timers are set that the phase needs, and no others, and none lies in the past.
 func checkTimers(r *rules, s state, now time.Duration) error {
 	want := map[string]bool{
-		"back-off": s.phase == phaseBackingOff,
-		"idle":     waits(s.phase),
-		"deadline": s.phase == phaseOpeningStream || s.phase == phaseStreaming || s.phase == phaseListing,
-		"resync":   r.resync > 0 && s.phase != phaseIdle && s.phase != phaseStopped,
+		"back-off": s.Phase == phaseBackingOff,
+		"idle":     waits(s.Phase),
+		"deadline": s.Phase == phaseOpeningStream || s.Phase == phaseStreaming || s.Phase == phaseListing,
+		"resync":   r.resync > 0 && s.Phase != phaseIdle && s.Phase != phaseStopped,
 	}
 	for name, at := range map[string]time.Duration{
 		"back-off": s.backOffAt, "idle": s.idleAt, "deadline": s.deadlineAt, "resync": s.resyncAt,
 	} {
 		if want[name] != (at != never) {
-			return fmt.Errorf("%s: the timer %s is set: %v", s.phase, name, at != never)
+			return fmt.Errorf("%s: the timer %s is set: %v", s.Phase, name, at != never)
 		}
 		if at < now {
-			return fmt.Errorf("%s: the timer %s rang %v ago", s.phase, name, now-at)
+			return fmt.Errorf("%s: the timer %s rang %v ago", s.Phase, name, now-at)
 		}
 	}
 	return nil
@@ -190,13 +190,13 @@ func checkTimers(r *rules, s state, now time.Duration) error {
 
 // checkPosition: the position never goes backwards, unless the server does not know it any more.
 func checkPosition(before, after state) error {
-	was, _ := strconv.Atoi(before.lastRV)
-	is, _ := strconv.Atoi(after.lastRV)
-	if is < was && !before.unavailable {
-		return fmt.Errorf("%s to %s: the position went back from %d to %d", before.phase, after.phase, was, is)
+	was, _ := strconv.Atoi(before.ResourceVersion)
+	is, _ := strconv.Atoi(after.ResourceVersion)
+	if is < was && !before.ResourceVersionRefused {
+		return fmt.Errorf("%s to %s: the position went back from %d to %d", before.Phase, after.Phase, was, is)
 	}
-	if before.lastRV != "" && after.lastRV == "" {
-		return fmt.Errorf("%s to %s: the position was dropped", before.phase, after.phase)
+	if before.ResourceVersion != "" && after.ResourceVersion == "" {
+		return fmt.Errorf("%s to %s: the position was dropped", before.Phase, after.Phase)
 	}
 	return nil
 }
@@ -245,8 +245,8 @@ func wander(t require.TestingT, luck unlucky) {
 	}
 
 	bad = false
-	for steps := 0; w.state.phase != phaseWatching || w.state.lastRV != strconv.Itoa(server.version); steps++ {
-		require.Less(t, steps, 30, "stuck in %s at %q, the server is at %d", w.state.phase, w.state.lastRV, server.version)
+	for steps := 0; w.state.Phase != phaseWatching || w.state.ResourceVersion != strconv.Itoa(server.version); steps++ {
+		require.Less(t, steps, 30, "stuck in %s at %q, the server is at %d", w.state.Phase, w.state.ResourceVersion, server.version)
 		if in, answers := server.answer(w.driver, nil); answers {
 			w.feedNow(in)
 		} else {
@@ -278,7 +278,7 @@ func (w *wanderer) feedNow(in input) {
 // ring lets the time pass until a timer rings.
 func (w *wanderer) ring() {
 	at, due := w.state.next()
-	require.NotEqual(w.t, never, at, "%s has neither an operation nor a timer", w.state.phase)
+	require.NotEqual(w.t, never, at, "%s has neither an operation nor a timer", w.state.Phase)
 	w.now = max(w.now, at)
 	w.feedNow(input{kind: due})
 }
@@ -310,7 +310,7 @@ func TestChangedTablesAreFoundOut(t *testing.T) {
 			row.do = then(readWatch, func(_ *rules, s *state, _ *input, _ *effects) { s.idleAt = never })
 		}},
 		"a bookmark leads backwards": {phaseWatching, InputBookmark, func(row *transition) {
-			row.do = then(mark, func(_ *rules, s *state, _ *input, _ *effects) { s.lastRV = "1" })
+			row.do = then(mark, func(_ *rules, s *state, _ *input, _ *effects) { s.ResourceVersion = "1" })
 		}},
 		"a refused position is kept": {phaseOpeningWatch, InputOpenFailed, func(row *transition) {
 			if row.when.text == StartFresh.String() {

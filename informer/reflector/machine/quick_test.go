@@ -45,17 +45,17 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 				}
 			}
 			in.now = now
-			stopped := d.state.phase == phaseStopped
+			stopped := d.state.Phase == phaseStopped
 			requests, reports := len(d.requests), d.reports
 			require.NoError(t, d.feed(in))
 			if stopped {
-				require.Equal(t, phaseStopped, d.state.phase)
+				require.Equal(t, phaseStopped, d.state.Phase)
 				require.Len(t, d.requests, requests)
 				require.Equal(t, reports, d.reports)
 			}
 		}
 		require.NoError(t, d.feed(input{kind: InputStop, now: now}))
-		require.Equal(t, phaseStopped, d.state.phase)
+		require.Equal(t, phaseStopped, d.state.Phase)
 		require.Equal(t, effectHalt, d.operation)
 	})
 }

@@ -39,7 +39,7 @@ func RecoveryFor(phase reflector.Phase, cause reflector.Cause) Recovery {
 const causeCount = reflector.CauseUnreachable + 1
 
 // Listing has no Retry and no Resume: to begin again is what Relist means. Phases without an outstanding request
-// are Relist, which nobody asks for. An open watch that ends for an unknown reason is resumed: if the reason comes
+// have the zero value. An open watch that ends for an unknown reason is resumed: if the reason comes
 // again at once, the watch was a very short one, and that leads to a list.
 var recoveries = [causeCount][phaseCount]Recovery{
 	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
@@ -53,8 +53,8 @@ var recoveries = [causeCount][phaseCount]Recovery{
 	reflector.CauseOther:           {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
 }
 
-// failure is the error of the phase in which something failed. It wraps what the input brought, or the reason why
-// the machine refuses what it brought.
+// failure returns the error of the phase in which something failed. It wraps the error of the input, or says why the
+// machine rejects the answer.
 func (r *rules) failure(s *state, in *input) error {
 	err := in.err
 	switch in.kind {
@@ -68,31 +68,31 @@ func (r *rules) failure(s *state, in *input) error {
 	case InputDeadlineElapsed:
 		err = reflector.ErrListTimeout
 	}
-	switch s.phase {
+	switch s.Phase {
 	case phaseListing:
 		return &reflector.ListError{Name: r.name, ResourceVersion: s.requestRV, Page: s.page, Err: err}
 	case phaseReplacing:
 		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.listRV, Err: err}
 	}
 	if in.kind == InputResyncFailed {
-		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.lastRV, Err: err}
+		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.ResourceVersion, Err: err}
 	}
 	return r.streamFailure(s, in, err)
 }
 
-// streamFailure is the error of a watch or a streaming list.
+// streamFailure returns the error of a watch or a streaming list.
 func (r *rules) streamFailure(s *state, in *input, err error) error {
-	streaming := s.phase == phaseOpeningStream || s.phase == phaseStreaming
+	streaming := s.Phase == phaseOpeningStream || s.Phase == phaseStreaming
 	if streaming && (in.kind == InputIdleElapsed || in.kind == InputDeadlineElapsed || in.kind == InputStreamEnded) {
 		err = reflector.ErrNoInitialBookmark
 	}
-	if s.phase == phaseOpeningStream || s.phase == phaseOpeningWatch {
+	if s.Phase == phaseOpeningStream || s.Phase == phaseOpeningWatch {
 		return &reflector.WatchStartError{Name: r.name, ResourceVersion: s.requestRV, Streaming: streaming, Err: err}
 	}
-	if s.phase == phaseWatching && err == io.EOF {
+	if s.Phase == phaseWatching && err == io.EOF {
 		err = reflector.ErrVeryShortWatch
 	}
-	rv := s.lastRV
+	rv := s.ResourceVersion
 	if streaming {
 		rv = s.requestRV
 	}

@@ -35,26 +35,22 @@ type Reflector[T any] struct {
 	// the shell waits for a list, a watch, an event or a timer.
 	mu        sync.Mutex
 	state     state
-	in        input                 // of the step that is being made; kept here so that a step allocates nothing
-	todo      effects               // of the same step
-	operation operation             // what the goroutine of Run has to do
-	cancel    context.CancelFunc    // ends operation.ctx
-	watcher   api.Watcher[T]        // the open stream, or nil
-	page      *api.List[T]          // the answer that is being handled
-	event     api.WatchEvent[T]     // the event that is being handled
-	collected collection[T]         // the whole state, as it comes in
-	delays    backoff.BackOff       // made of config.Backoff
-	ringsAt   time.Duration         // what timer is set to
-	running   bool                  // Run was called
-	failures  int                   // calls of the store that failed
-	failure   *reflector.StoreError // the last of them
+	in        input              // of the step that is being made; kept here so that a step allocates nothing
+	todo      effects            // of the same step
+	operation operation          // what the goroutine of Run has to do
+	cancel    context.CancelFunc // ends operation.ctx
+	watcher   api.Watcher[T]     // the open stream, or nil
+	page      *api.List[T]       // the answer that is being handled
+	event     api.WatchEvent[T]  // the event that is being handled
+	collected collection[T]      // the whole state, as it comes in
+	delays    backoff.BackOff    // made of config.Backoff
+	ringsAt   time.Duration      // what timer is set to
+	running   bool               // Run was called
 
 	// publishMu guards the copy that Snapshot reads, so that it can be called from hooks, handlers and the store.
 	// It is taken while mu is held, never the other way round.
-	publishMu            sync.Mutex
-	published            shown
-	publishedStoreErrors int
-	publishedStoreError  *reflector.StoreError
+	publishMu sync.Mutex
+	published reflector.Snapshot
 }
 
 // operation is what the goroutine of Run has to do until it is replaced by another one.
@@ -74,7 +70,8 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 		r.marks = store.Bookmark
 	}
 	r.carried, _ = cfg.ListerWatcher.(keepaliver)
-	r.published = r.state.shown
+	r.state.Name = cfg.Name
+	r.publishLocked()
 	return r
 }
 
@@ -111,16 +108,13 @@ func (r *Reflector[T]) begin(ctx context.Context) {
 	}
 	r.running = true
 	r.ctx, r.end = context.WithCancel(ctx)
-	r.publishMu.Lock()
 	r.began = time.Now()
-	r.publishMu.Unlock()
 	r.delays = r.config.Backoff.Delays()
 	r.ringsAt = never
 	r.timer = time.NewTimer(never)
 }
 
-// finish waits for the other goroutine and passes its panic on. It runs when Run panics, too: then the stream is
-// still open and somebody has to close it.
+// finish waits for the other goroutine and passes its panic on. It also runs when Run panics, and then closes the stream.
 func (r *Reflector[T]) finish(keeper *sync.WaitGroup) {
 	r.end()
 	keeper.Wait()
@@ -151,13 +145,13 @@ func (r *Reflector[T]) handleLocked(in input) {
 	for more := true; more; {
 		r.in.now = time.Since(r.began)
 		if r.in.kind != InputEvent { // no connection is opened because of an event
-			r.in.silent = r.carried != nil && !r.carried.ProvesLife()
+			r.in.noKeepalive = r.carried != nil && !r.carried.ProvesLife()
 		}
-		from := r.state.phase
+		from := r.state.Phase
 		r.todo.n = 0
 		r.rules.step(&r.state, &r.in, &r.todo)
-		if r.state.phase != from {
-			r.trace.StateChanged(from, r.state.phase, r.in.kind.String())
+		if r.state.Phase != from {
+			r.trace.StateChanged(from, r.state.Phase, r.in.kind.String())
 		}
 		more = r.performLocked()
 		r.publishLocked()
@@ -209,29 +203,7 @@ func (r *Reflector[T]) ring() {
 func (r *Reflector[T]) Snapshot() reflector.Snapshot {
 	r.publishMu.Lock()
 	defer r.publishMu.Unlock()
-	s := r.published
-	snapshot := reflector.Snapshot{
-		Name:                   r.rules.name,
-		Phase:                  s.phase,
-		ResourceVersion:        s.lastRV,
-		ResourceVersionRefused: s.unavailable,
-		Synced:                 s.synced,
-		StreamingList:          r.rules.streaming && !s.refused,
-		Rounds:                 s.rounds,
-		Lists:                  s.lists,
-		Watches:                s.watches,
-		Events:                 s.totalEvents,
-		Stale:                  s.totalStale,
-		Bookmarks:              s.totalBookmarks,
-		Failures:               s.failures,
-		LastError:              s.lastErr,
-		StoreErrors:            r.publishedStoreErrors,
-		LastStoreError:         r.publishedStoreError,
-	}
-	if s.backOffAt != never {
-		snapshot.NextAttempt = r.began.Add(s.backOffAt)
-	}
-	return snapshot
+	return r.published
 }
 
 // LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark. It is ""
@@ -239,12 +211,15 @@ func (r *Reflector[T]) Snapshot() reflector.Snapshot {
 func (r *Reflector[T]) LastSyncResourceVersion() string {
 	r.publishMu.Lock()
 	defer r.publishMu.Unlock()
-	return r.published.lastRV
+	return r.published.ResourceVersion
 }
 
 func (r *Reflector[T]) publishLocked() {
 	r.publishMu.Lock()
-	r.published = r.state.shown
-	r.publishedStoreErrors, r.publishedStoreError = r.failures, r.failure
-	r.publishMu.Unlock()
+	defer r.publishMu.Unlock()
+	r.published = r.state.Snapshot
+	r.published.StreamingList = r.rules.streaming && !r.state.refused
+	if r.state.backOffAt != never {
+		r.published.NextAttempt = r.began.Add(r.state.backOffAt)
+	}
 }

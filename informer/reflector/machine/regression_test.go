@@ -18,7 +18,7 @@ import (
 // The incidents in testdata are regression tests as well; here are those that need more than a script. The numbers
 // are those of the list of known defects of client-go, or of kubernetes issues.
 
-// Defect 8.5: the original opens a streaming list again at once, and without end, if the server closes it before the
+// Defect 8.5: client-go opens a streaming list again at once, and without end, if the server closes it before the
 // bookmark. An hour of that costs us a few requests.
 func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ func (r *recordingSource) List(ctx context.Context, opts api.ListOptions) (*api.
 
 func (r *recordingSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
 	r.journal.note("WATCH rv=%q%s", opts.ResourceVersion, options(opts))
-	if isBrief(opts) {
+	if isShort(opts) {
 		opts.TimeoutSeconds = 36 // of what is drawn the mean
 	}
 	return r.FakeSource.Watch(ctx, opts)
@@ -43,14 +43,14 @@ func options(opts api.ListOptions) string {
 	if opts.SendInitialEvents {
 		out += " sendInitialEvents"
 	}
-	if isBrief(opts) {
-		out += " brief"
+	if isShort(opts) {
+		out += " short"
 	}
 	return out
 }
 
-// isBrief tells a watch with a limit of less than a minute. How long exactly is drawn.
-func isBrief(opts api.ListOptions) bool { return opts.TimeoutSeconds > 0 && opts.TimeoutSeconds < 60 }
+// isShort tells a watch with a limit of less than a minute. How long exactly is drawn.
+func isShort(opts api.ListOptions) bool { return opts.TimeoutSeconds > 0 && opts.TimeoutSeconds < 60 }
 
 // recordingStore is a store that notes its calls.
 type recordingStore struct {

@@ -24,14 +24,14 @@ const (
 
 // opened records whether the stream's connection has a keepalive, and sets its idle timeout.
 func (s *state) opened(r *rules, in *input) {
-	s.keepalive, s.silent = in.keepalive, !in.keepalive
+	s.keepalive, s.noKeepalive = in.keepalive, !in.keepalive
 	s.setIdleTimeout(r)
 }
 
-// brief reports whether to ask for a watch shorter than the idle timeout, because its connection has no keepalive. Below three seconds
+// short reports whether to ask for a watch shorter than the idle timeout, because its connection has no keepalive. Below three seconds
 // it does not: servers count whole seconds.
-func (r *rules) brief(s *state, in *input) bool {
-	return (s.silent || in.silent) && r.silentIdle >= 3*time.Second
+func (r *rules) short(s *state, in *input) bool {
+	return (s.noKeepalive || in.noKeepalive) && r.silentIdle >= 3*time.Second
 }
 
 // setIdleTimeout sets the longest silence of this watch. With keepalive, silence means that the server sends no bookmarks, or that it is

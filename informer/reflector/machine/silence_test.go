@@ -17,7 +17,7 @@ func atWatch(t *testing.T, opened input) *driver {
 	for _, in := range []input{{kind: InputStart}, {kind: InputPageListed, rv: "7"}, opened} {
 		require.NoError(t, d.feed(in))
 	}
-	require.Equal(t, phaseWatching, d.state.phase)
+	require.Equal(t, phaseWatching, d.state.Phase)
 	return d
 }
 
@@ -33,7 +33,7 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 			d.state.bookmarkInterval, d.state.bookmarkAt = time.Minute, 0
 			now := 10 * time.Minute
 			require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: now}))
-			assert.Equal(t, phaseWatching, d.state.phase)
+			assert.Equal(t, phaseWatching, d.state.Phase)
 			late := d.state
 
 			require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: now + time.Second}))
@@ -45,7 +45,7 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 			require.Equal(t, InputIdleElapsed, due)
 			assert.LessOrEqual(t, at, now+10*time.Second)
 			require.NoError(t, d.feed(input{kind: due, now: at + time.Hour}))
-			assert.Equal(t, phaseOpeningWatch, d.state.phase)
+			assert.Equal(t, phaseOpeningWatch, d.state.Phase)
 		})
 	}
 }
@@ -54,17 +54,17 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
-	require.Equal(t, phaseOpeningWatch, d.state.phase)
+	require.Equal(t, phaseOpeningWatch, d.state.Phase)
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: time.Hour}))
-	assert.Equal(t, phaseOpeningWatch, d.state.phase)
+	assert.Equal(t, phaseOpeningWatch, d.state.Phase)
 	opened := d.state
 	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour + time.Second}))
-	assert.Equal(t, phaseWatching, d.state.phase)
+	assert.Equal(t, phaseWatching, d.state.Phase)
 
 	d.state = opened
 	at, due := d.state.next()
 	require.NoError(t, d.feed(input{kind: due, now: at}))
-	assert.Equal(t, phaseBackingOff, d.state.phase)
+	assert.Equal(t, phaseBackingOff, d.state.Phase)
 }
 
 // And while the state comes as a stream: that is not given up for good because this process had no time.
@@ -72,19 +72,19 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	d := newDriver(testRules())
 	d.rules.streaming = true
 	require.NoError(t, d.feed(input{kind: InputStart}))
-	require.Equal(t, phaseOpeningStream, d.state.phase)
+	require.Equal(t, phaseOpeningStream, d.state.Phase)
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + time.Minute}))
-	require.Equal(t, phaseOpeningStream, d.state.phase)
+	require.Equal(t, phaseOpeningStream, d.state.Phase)
 	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour}))
 	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "1", now: time.Hour}))
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 2 * time.Hour}))
-	assert.Equal(t, phaseStreaming, d.state.phase, "what has come is read first")
+	assert.Equal(t, phaseStreaming, d.state.Phase, "what has come is read first")
 	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "2", now: 2*time.Hour + time.Second}))
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 3 * time.Hour}))
-	assert.Equal(t, phaseStreaming, d.state.phase, "it was stopped once more")
+	assert.Equal(t, phaseStreaming, d.state.Phase, "it was stopped once more")
 
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
-	assert.Equal(t, phaseListing, d.state.phase)
+	assert.Equal(t, phaseListing, d.state.Phase)
 	assert.True(t, d.state.refused, "there was nothing to read")
 }
 
@@ -97,7 +97,7 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	feed(input{kind: InputBookmark, rv: "9", now: 2 * time.Minute})
 	assert.Equal(t, 90*time.Second, d.state.idleTimeout)
 	feed(input{kind: InputIdleElapsed, now: d.state.idleAt})
-	require.Equal(t, phaseOpeningWatch, d.state.phase)
+	require.Equal(t, phaseOpeningWatch, d.state.Phase)
 	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
 	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
 	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")

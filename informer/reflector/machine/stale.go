@@ -9,7 +9,7 @@ package machine
 // events of a watch that began at no definite version, which come in no order, and whatever a server sends that numbers its objects
 // one by one (see ownVersions).
 func (s *state) isStale(rv string) bool {
-	return notNewer(rv, s.lastRV) && !s.synthetic && !s.ownVersions
+	return notNewer(rv, s.ResourceVersion) && !s.synthetic && !s.ownVersions
 }
 
 // versioned is an object that knows its version.

@@ -13,9 +13,8 @@ const never = time.Duration(math.MaxInt64)
 // state is everything that the machine remembers. It is a value that can be copied. Times are
 // durations since the start of Run.
 type state struct {
-	shown
-
-	// The position, but for what is in shown.
+	// The position, and what else is shown as it is. The shell adds Name, StreamingList, NextAttempt and the store's errors.
+	reflector.Snapshot
 
 	// ownVersions: a whole state has shown that versions do not come from one counter, so they are not compared.
 	ownVersions bool
@@ -36,6 +35,7 @@ type state struct {
 
 	// A streaming list.
 
+	refused   bool // the server does none: they are off for the rest of this Run
 	broken    int  // streaming lists in a row that broke off
 	streaming bool // in PhaseReplacing: the state comes from a stream that goes on
 
@@ -43,13 +43,13 @@ type state struct {
 
 	synthetic bool          // it began at no definite version: its first ADDED events are in no order
 	openedAt  time.Duration // when its events began to count
-	events    int           // changes and bookmarks delivered
-	changes   int           // changes delivered
+	delivered int           // changes and bookmarks
+	changes   int           // changes
 
 	// Silence on a watch.
 
 	keepalive        bool          // the connection is tested while nothing comes
-	silent           bool          // the last connection had no keepalive: the next watch is asked for with a short limit
+	noKeepalive      bool          // the last connection had none: the next watch is asked for with a short limit
 	heardAt          time.Duration // when something came last, or the watch was opened
 	idleTimeout      time.Duration // longest silence of this watch; not positive: any
 	answerWithin     time.Duration // while a watch is opened: how long that may take
@@ -67,37 +67,17 @@ type state struct {
 	internalSince time.Duration // first internal error of the current series
 	internalLast  time.Duration // last one; never if there was none
 
-	// Timers, with backOffAt: the time at which each rings, or never. Only those that mean something in the phase are set, see check.
+	// Timers: the time at which each rings, or never. Only those that mean something in the phase are set, see check.
 
+	backOffAt  time.Duration
 	idleAt     time.Duration
 	deadlineAt time.Duration
 	resyncAt   time.Duration
 }
 
-// shown is the part of the state that a snapshot shows. It is copied after each step.
-type shown struct {
-	phase reflector.Phase
-
-	// lastRV is the version that the store has: "" until the first Replace, then that of the last Replace, event or
-	// bookmark.
-	lastRV string
-	// unavailable: the server will not accept lastRV again, so requests ask for "". Ends with the next Replace.
-	unavailable bool
-	// synced: the store has had a whole state at least once.
-	synced bool
-
-	refused   bool  // streaming lists are off for the rest of this Run: the server does not do them
-	failures  int   // back-offs in a row without health between them
-	lastErr   error // why the last back-off or fall-back happened
-	backOffAt time.Duration
-
-	// Nothing depends on these counters.
-	rounds, lists, watches, totalEvents, totalStale, totalBookmarks int
-}
-
 // newState is the state before Start.
 func newState() state {
-	return state{shown: shown{backOffAt: never}, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never, bookmarkAt: never}
+	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never, bookmarkAt: never}
 }
 
 // startRV is the version that a list begins at (article: the list of list-watch; API documentation: resource
@@ -105,12 +85,12 @@ func newState() state {
 // runs backwards. "" once the server has refused that: a consistent read.
 func (s *state) startRV() string {
 	switch {
-	case s.unavailable:
+	case s.ResourceVersionRefused:
 		return ""
-	case s.lastRV == "":
+	case s.ResourceVersion == "":
 		return "0"
 	default:
-		return s.lastRV
+		return s.ResourceVersion
 	}
 }
 
@@ -136,19 +116,19 @@ func waits(p reflector.Phase) bool {
 
 // clearTimers switches off what means nothing in the phase that was entered.
 func (s *state) clearTimers() {
-	if !waits(s.phase) {
+	if !waits(s.Phase) {
 		s.idleAt = never
 	}
-	if s.phase != phaseOpeningStream && s.phase != phaseStreaming && s.phase != phaseListing {
+	if s.Phase != phaseOpeningStream && s.Phase != phaseStreaming && s.Phase != phaseListing {
 		s.deadlineAt = never
 	}
-	if s.phase != phaseBackingOff {
+	if s.Phase != phaseBackingOff {
 		s.backOffAt, s.keepPosition, s.verifyNext = never, false, false
 	}
-	if s.phase == phaseStopped {
+	if s.Phase == phaseStopped {
 		s.resyncAt = never
 	}
-	if s.phase != phaseListing {
+	if s.Phase != phaseListing {
 		s.page, s.limit, s.token, s.whole = 0, 0, "", false
 	}
 }

@@ -7,22 +7,22 @@ import (
 	"orrery/restclient/api"
 )
 
-// step is the machine: it makes of s what becomes of it when in happens, and adds to do what is to be done. It depends on
-// nothing but its arguments. An input for which the table has no row in this phase (a timer that rang while
-// the phase was left) changes nothing.
+// step is the machine: it changes s as the input demands and adds the effects to do. It depends on nothing but its
+// arguments. An input for which the table has no row in this phase (a timer that fired while the phase was left) changes
+// nothing.
 //
 // State and effects are changed in place because a step is made for every event: half of the time of an event went into
 // handing them from function to function.
 func (r *rules) step(s *state, in *input, do *effects) {
-	rows := transitions[s.phase][in.kind]
+	rows := transitions[s.Phase][in.kind]
 	for i := range rows {
 		row := &rows[i]
 		if row.when.holds != nil && !row.when.holds(r, s, in) {
 			continue
 		}
 		row.do(r, s, in, do)
-		if row.to != s.phase {
-			s.phase = row.to
+		if row.to != s.Phase {
+			s.Phase = row.to
 			s.clearTimers()
 		}
 		return
@@ -69,17 +69,17 @@ type input struct {
 	kind Input
 	now  time.Duration // since the start of Run
 
-	rv         string          // PageListed, Event, Bookmark: the version it carries
-	token      string          // PageListed: where the next page is
-	added      bool            // Event: an ADDED one
-	initial    bool            // Bookmark: the initial events end here
-	cause      reflector.Cause // ...Failed
-	err        error           // ...Failed
-	delay      time.Duration   // DelayDrawn, Throttled
-	retryAfter time.Duration   // ...Failed: the server asked to wait this long
-	keepalive  bool            // Opened: the connection is tested while nothing comes
-	owned      bool            // Replaced: the versions of the objects are their own, not those of one counter
-	silent     bool            // the next connection has no keepalive, as far as the ListerWatcher knows
+	rv          string          // PageListed, Event, Bookmark: the version it carries
+	token       string          // PageListed: where the next page is
+	added       bool            // Event: an ADDED one
+	initial     bool            // Bookmark: the initial events end here
+	cause       reflector.Cause // ...Failed
+	err         error           // ...Failed
+	delay       time.Duration   // DelayDrawn, Throttled
+	retryAfter  time.Duration   // ...Failed: the server asked to wait this long
+	keepalive   bool            // Opened: the connection is tested while nothing comes
+	owned       bool            // Replaced: the versions of the objects are their own, not those of one counter
+	noKeepalive bool            // the next connection has no keepalive, as far as the ListerWatcher knows
 }
 
 // effectKind is one thing that the shell does for the machine.
@@ -120,7 +120,7 @@ func (k effectKind) String() string { return effectNames[k] }
 type effect struct {
 	kind    effectKind
 	options api.ListOptions // List, Open (its time limit is left to the shell, which has the dice)
-	brief   bool            // Open: with a limit that ends it before its silence would be too long
+	short   bool            // Open: with a limit that ends it before its idle timeout
 	verify  bool            // Open: only if the server has reached the version of options
 	rv      string          // Replace, Mark, NoteGone, Close
 	err     error           // Report, Draw, Close, NoteGone, NoteLister
@@ -157,5 +157,5 @@ func (do *effects) last() *effect { return &do.list[do.n-1] }
 // close adds the end of the stream of the phase, or of the attempt to open one.
 func (do *effects) close(s *state, in *input, err error) {
 	e := do.add(effectClose)
-	e.rv, e.err, e.events, e.lasted = s.lastRV, err, s.events, in.now-s.openedAt
+	e.rv, e.err, e.events, e.lasted = s.ResourceVersion, err, s.delivered, in.now-s.openedAt
 }

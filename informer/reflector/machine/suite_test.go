@@ -3,13 +3,12 @@ package machine_test
 import (
 	"testing"
 
-	"orrery/informer/reflector"
 	"orrery/informer/reflector/machine"
 	"orrery/informer/reflector/reflectortest"
 )
 
 func TestSuite(t *testing.T) {
 	reflectortest.Run(t, reflectortest.Implementation{
-		New: func(cfg reflectortest.Config) reflector.Interface { return machine.New(cfg) },
+		New: func(cfg reflectortest.Config) reflectortest.Reflector { return machine.New(cfg) },
 	})
 }

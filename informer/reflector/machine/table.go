@@ -112,9 +112,9 @@ var (
 	streamingWanted = condition{"streaming list wanted", func(r *rules, s *state, _ *input) bool {
 		return r.streaming && !s.refused
 	}}
-	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.synced }}
+	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.Synced }}
 	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.keepPosition }}
-	verifyNext   = condition{"nobody answered, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
+	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
 	// A server that has not reached the position opens one watch after the other, and sends nothing on any. A long watch is
@@ -123,7 +123,7 @@ var (
 		return !s.keepalive && r.silentIdle > 0 && in.now-s.newsAt >= longWithoutNews
 	}}
 	resumeWithoutNews = condition{"Resume, short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.phase, in.cause) == Resume && withoutNews.holds(r, s, in)
+		return RecoveryFor(s.Phase, in.cause) == Resume && withoutNews.holds(r, s, in)
 	}}
 
 	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
@@ -132,7 +132,7 @@ var (
 
 	// canStartFresh holds once in a row: if even the consistent read (at "") is refused, the cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
-		return s.requestRV != "" && RecoveryFor(s.phase, in.cause) == StartFresh
+		return s.requestRV != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
 	}}
 
 	endsInitialEvents = condition{"initial events end", func(_ *rules, _ *state, in *input) bool {
@@ -141,7 +141,7 @@ var (
 	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
 
 	retryWithAttemptsLeft = condition{"Retry, attempts left", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
+		return RecoveryFor(s.Phase, in.cause) == Retry && attemptsLeft.holds(r, s, in)
 	}}
 
 	versionMissing = condition{"no resourceVersion", func(_ *rules, s *state, in *input) bool {
@@ -163,16 +163,16 @@ var (
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the state is fetched
 	// anew. One that delivered bookmarks only, or came no further than where it began, must not be re-opened in a hot loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.openedAt < reflector.VeryShortWatch && s.events == 0
+		return in.now-s.openedAt < reflector.VeryShortWatch && s.delivered == 0
 	}}
 	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.unmoved()
 	}}
 	resumeAfterVeryShort = condition{"Resume, very short, nothing came", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.phase, in.cause) == Resume && veryShort.holds(r, s, in)
+		return RecoveryFor(s.Phase, in.cause) == Resume && veryShort.holds(r, s, in)
 	}}
 	resumeAfterShort = condition{"Resume, very short, no progress", func(r *rules, s *state, in *input) bool {
-		return RecoveryFor(s.phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
+		return RecoveryFor(s.Phase, in.cause) == Resume && shortAndUnchanged.holds(r, s, in)
 	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget
@@ -182,6 +182,6 @@ var (
 // recoveryIs holds if the recovery table says so.
 func recoveryIs(recovery Recovery) condition {
 	return condition{recovery.String(), func(_ *rules, s *state, in *input) bool {
-		return RecoveryFor(s.phase, in.cause) == recovery
+		return RecoveryFor(s.Phase, in.cause) == recovery
 	}}
 }

@@ -49,7 +49,7 @@ func TestEveryRowIsReached(t *testing.T) {
 		now := time.Duration(0)
 		for range 60 {
 			in := randomInput(random.IntN)
-			for len(transitions[machine.state.phase][in.kind]) == 0 && machine.state.phase != phaseStopped {
+			for len(transitions[machine.state.Phase][in.kind]) == 0 && machine.state.Phase != phaseStopped {
 				in = randomInput(random.IntN)
 			}
 			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
@@ -186,7 +186,7 @@ func newDriver(r *rules) *driver {
 
 func rowOf(r *rules, s state, in input) int {
 	for i, row := range table {
-		if row.from == s.phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, &s, &in)) {
+		if row.from == s.Phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, &s, &in)) {
 			return i
 		}
 	}
@@ -203,7 +203,7 @@ func (d *driver) feed(in input) error {
 		next, effects := d.rules.after(before, in)
 		d.state = next
 		if err := d.judge(before, in, effects); err != nil {
-			return fmt.Errorf("%s, %s -> %s: %w", before.phase, in.kind, next.phase, err)
+			return fmt.Errorf("%s, %s -> %s: %w", before.Phase, in.kind, next.Phase, err)
 		}
 		if len(effects) == 0 || !effects[len(effects)-1].kind.hasOutcome() {
 			return nil
@@ -231,7 +231,7 @@ func (d *driver) judge(before state, in input, effects []effect) error {
 		case e.kind.isOperation():
 			operations++
 			d.operation, d.doing = e.kind, true
-		case e.kind == effectClose && before.phase == phaseStopped:
+		case e.kind == effectClose && before.Phase == phaseStopped:
 			return fmt.Errorf("something is done after the end")
 		case e.kind == effectReport:
 			d.reports++
@@ -252,17 +252,17 @@ func (d *driver) judge(before state, in input, effects []effect) error {
 // noteRefusal remembers which versions must not be asked for.
 func (d *driver) noteRefusal(before state, in input) {
 	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
-	if d.state.lastRV != before.lastRV || in.kind == InputReplaced {
-		delete(d.refused, d.state.lastRV) // the server itself has named it again
+	if d.state.ResourceVersion != before.ResourceVersion || in.kind == InputReplaced {
+		delete(d.refused, d.state.ResourceVersion) // the server itself has named it again
 	}
 	switch {
 	case !gone:
-	case before.phase == phaseWatching && in.kind == InputStreamFailed:
-		d.refused[before.lastRV] = true
-	case in.kind == InputOpenFailed && (before.phase == phaseOpeningWatch || before.phase == phaseOpeningStream),
-		in.kind == InputStreamFailed && before.phase == phaseStreaming,
+	case before.Phase == phaseWatching && in.kind == InputStreamFailed:
+		d.refused[before.ResourceVersion] = true
+	case in.kind == InputOpenFailed && (before.Phase == phaseOpeningWatch || before.Phase == phaseOpeningStream),
+		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version; and by then the list of the whole is still to come.
-		in.kind == InputListFailed && before.phase == phaseListing && before.token == "":
+		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":
 		d.refused[before.requestRV] = true
 	}
 	delete(d.refused, "") // it cannot be refused
@@ -297,11 +297,11 @@ func (d *driver) judgeOperation(effects []effect) error {
 	want := map[reflector.Phase]effectKind{
 		phaseOpeningStream: effectOpen, phaseStreaming: effectRead, phaseListing: effectList, phaseOpeningWatch: effectOpen,
 		phaseWatching: effectRead, phaseBackingOff: effectWait, phaseStopped: effectHalt}
-	kind, fixed := want[d.state.phase]
+	kind, fixed := want[d.state.Phase]
 	if fixed && (!d.doing || d.operation != kind) {
-		return fmt.Errorf("in %s the shell does %s", d.state.phase, d.operation)
+		return fmt.Errorf("in %s the shell does %s", d.state.Phase, d.operation)
 	}
-	if at, timer := d.state.next(); d.state.phase == phaseBackingOff && (at == never || timer == InputIdleElapsed) {
+	if at, timer := d.state.next(); d.state.Phase == phaseBackingOff && (at == never || timer == InputIdleElapsed) {
 		return fmt.Errorf("a back-off without an end")
 	}
 	return nil
@@ -327,7 +327,7 @@ func randomInput(intN func(int) int) input {
 	in.added = intN(2) == 0
 	in.initial = intN(2) == 0
 	in.keepalive = intN(2) == 0
-	in.silent = intN(4) == 0
+	in.noKeepalive = intN(4) == 0
 	in.cause = reflector.Cause(intN(int(causeCount)))
 	in.owned = intN(8) == 0
 	in.delay = time.Duration(intN(40)) * time.Second
@@ -343,7 +343,7 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 	} {
 		for _, synced := range []bool{false, true} {
 			s := newState()
-			s.phase, s.synced, s.page, s.resyncAt = phaseListing, synced, 1, 10*time.Second
+			s.Phase, s.Synced, s.page, s.resyncAt = phaseListing, synced, 1, 10*time.Second
 			next, effects := r.after(s, input{kind: InputResyncElapsed, now: now})
 			assert.Equal(t, want, next.resyncAt, "after %v", now)
 			if synced {
@@ -358,28 +358,28 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 // check returns what is wrong with the state, or nil. Each step must lead from a state that is
 // right to a state that is right.
 func (s *state) check() error {
-	watching := s.phase == phaseOpeningWatch || s.phase == phaseWatching
+	watching := s.Phase == phaseOpeningWatch || s.Phase == phaseWatching
 	switch {
-	case watching && s.lastRV == "":
-		return fmt.Errorf("%s without a position", s.phase)
-	case watching && s.unavailable:
-		return fmt.Errorf("%s at a position that the server has refused", s.phase)
-	case s.keepPosition && (s.phase != phaseBackingOff || s.lastRV == "" || s.unavailable):
-		return fmt.Errorf("%s keeps a position that it does not have", s.phase)
+	case watching && s.ResourceVersion == "":
+		return fmt.Errorf("%s without a position", s.Phase)
+	case watching && s.ResourceVersionRefused:
+		return fmt.Errorf("%s at a position that the server has refused", s.Phase)
+	case s.keepPosition && (s.Phase != phaseBackingOff || s.ResourceVersion == "" || s.ResourceVersionRefused):
+		return fmt.Errorf("%s keeps a position that it does not have", s.Phase)
 	case s.verifyNext && !s.keepPosition:
-		return fmt.Errorf("%s verifies a position that it does not keep", s.phase)
-	case (s.phase == phaseListing) != (s.page > 0):
-		return fmt.Errorf("%s at page %d", s.phase, s.page)
+		return fmt.Errorf("%s verifies a position that it does not keep", s.Phase)
+	case (s.Phase == phaseListing) != (s.page > 0):
+		return fmt.Errorf("%s at page %d", s.Phase, s.page)
 	case s.token != "" && s.page < 2:
 		return fmt.Errorf("page %d has a continue token", s.page)
 	case s.whole && s.limit != 0:
 		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
-	case s.synced && s.lastRV == "":
+	case s.Synced && s.ResourceVersion == "":
 		return fmt.Errorf("synced without a position")
-	case s.phase == phaseStopped && s.resyncAt != never, s.phase != phaseBackingOff && s.backOffAt != never,
-		!waits(s.phase) && s.idleAt != never:
-		return fmt.Errorf("%s has a timer that it does not wait for", s.phase)
-	case s.events < 0 || s.changes > s.events || s.broken < 0 || s.failures < 0:
+	case s.Phase == phaseStopped && s.resyncAt != never, s.Phase != phaseBackingOff && s.backOffAt != never,
+		!waits(s.Phase) && s.idleAt != never:
+		return fmt.Errorf("%s has a timer that it does not wait for", s.Phase)
+	case s.delivered < 0 || s.changes > s.delivered || s.broken < 0 || s.Failures < 0:
 		return fmt.Errorf("impossible counters")
 	}
 	return nil

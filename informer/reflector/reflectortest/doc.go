@@ -5,7 +5,7 @@
 // [Run] makes reflectors over an informertest.FakeSource and a [Memory] store, lets things happen, and asserts what the store was told
 // and what the server was asked:
 //
-//	reflectortest.Run(t, reflectortest.Implementation{New: func(cfg reflectortest.Config) reflector.Interface { return myReflector(cfg) }})
+//	reflectortest.Run(t, reflectortest.Implementation{New: func(cfg reflectortest.Config) reflectortest.Reflector { return myReflector(cfg) }})
 //
 // What a form lacks on purpose has a [Capability], with the reason.
 //

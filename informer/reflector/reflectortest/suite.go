@@ -13,9 +13,19 @@ import (
 
 // Implementation is a form of the reflector that is put to the suite.
 type Implementation struct {
-	New func(Config) reflector.Interface
+	New func(Config) Reflector
 	// Lacks names what the form does not do, each with the reason.
 	Lacks map[Capability]string
+}
+
+// Reflector is a reflector of either form.
+type Reflector interface {
+	// Run reflects until ctx ends. When it returns, the store is not called again. It may be called once.
+	Run(ctx context.Context)
+	Snapshot() reflector.Snapshot
+	// LastSyncResourceVersion returns the version that the store has: that of the last list, event or bookmark; "" before the first
+	// list.
+	LastSyncResourceVersion() string
 }
 
 // Capability is something in which the forms differ on purpose.
@@ -81,7 +91,7 @@ type fixture struct {
 	config Config
 	errors []error // that the error handler was given
 
-	reflector.Interface // after start
+	Reflector // after start
 }
 
 func newFixture(t *testing.T, impl Implementation) *fixture {
@@ -98,12 +108,12 @@ func newFixture(t *testing.T, impl Implementation) *fixture {
 
 // start runs the reflector until stop, or the end of the case.
 func (f *fixture) start() (stop func()) {
-	f.Interface = f.impl.New(f.config)
+	f.Reflector = f.impl.New(f.config)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.Interface.Run(ctx)
+		f.Reflector.Run(ctx)
 	}()
 	stop = func() {
 		cancel()

@@ -27,7 +27,7 @@ var watchCases = []suiteCase{
 		for name, end := range map[string]error{"in good order": nil, "reset": syscall.ECONNRESET, "cut in the middle": io.ErrUnexpectedEOF,
 			"unintelligible": errors.New("unintelligible")} {
 			f.pass(someTime)
-			if f.Interface == nil {
+			if f.Reflector == nil {
 				f.start()
 			}
 			f.add("a")
@@ -85,7 +85,7 @@ var watchCases = []suiteCase{
 				f.source.SendError(later)
 			},
 		} {
-			if f.Interface == nil {
+			if f.Reflector == nil {
 				f.start()
 			}
 			f.pass(someTime)

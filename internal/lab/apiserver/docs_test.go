@@ -2,13 +2,17 @@ package apiserver_test
 
 import (
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/restclient/discovery"
 )
 
 // The page about the server tells of every fault what its own list tells.
@@ -19,4 +23,33 @@ func TestEveryFaultIsDocumented(t *testing.T) {
 		row := "| `" + strings.ReplaceAll(kind.Usage, "|", `\|`) + "` | " + kind.Summary + " | " + kind.Teaches + " |\n"
 		assert.Contains(t, string(text), row, kind.Name)
 	}
+}
+
+// The page about the server lists the types that discovery has.
+func TestEveryTypeIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/apiserver.md")
+	require.NoError(t, err)
+	served := map[string]string{}
+	synctest.Test(t, func(t *testing.T) {
+		_, lists, err := discovery.New(newPiped(t).pipes.Client()).ServerGroupsAndResources(t.Context())
+		require.NoError(t, err)
+		for _, list := range lists {
+			var names []string
+			for _, resource := range list.Resources {
+				if !strings.Contains(resource.Name, "/") {
+					names = append(names, resource.Name)
+				}
+			}
+			slices.Sort(names)
+			served[list.GroupVersion] = strings.Join(names, ", ")
+		}
+	})
+	_, section, found := strings.Cut(string(text), "\n### Types\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	documented := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(.*)` \\| (.*) \\|$").FindAllStringSubmatch(section, -1) {
+		documented[row[1]] = row[2]
+	}
+	assert.Equal(t, served, documented)
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -19,11 +18,7 @@ func (x *exchange) servePatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	r, err := x.represent(t.Definition, negotiation.Rules{})
-	if err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "PatchOptions")
+	r, parameters, err := x.beginWrite(t.Definition, "PatchOptions")
 	if err != nil {
 		return err
 	}
@@ -46,24 +41,12 @@ func (x *exchange) servePatch(t registry.Target) error {
 // patchType reads the content type of a patch.
 func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 	mediaType, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType = ""
+	}
 	kind := api.PatchType(mediaType)
-	switch {
-	case err != nil:
-	case kind == api.JSONPatchType || kind == api.MergePatchType || kind == api.StrategicMergePatchType && !def.Custom:
-		return kind, nil
-	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
-		return "", apierrors.UnsupportedMediaType(noApply)
-	}
-	if def.Custom {
-		return "", apierrors.UnsupportedMediaType(customPatchTypes)
-	}
-	return "", withDetails(apierrors.UnsupportedMediaType(patchTypes))
+	return kind, patch.Supported(kind, def.Custom)
 }
-
-const (
-	noApply          = "server-side apply is not built into this server: use a merge patch, a strategic merge patch or a JSON patch (kubectl apply without --server-side)"
-	customPatchTypes = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-)
 
 // change is what a patch does to an object. It is called again when somebody else was faster.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {

@@ -86,7 +86,7 @@ func (s *show) run(ctx context.Context) error {
 		return fmt.Errorf("the scene broke off: %w", err)
 	}
 	printer.Lines(display.Summary(s.teller.State(), s.width(), s.config.Glyphs))
-	printer.Lines(display.Closing(s.scene.Lesson, s.width()))
+	printer.Lines(display.Closing(s.scene.LessonOf(s.config.Gears), s.width()))
 	if s.keep == nil {
 		return nil
 	}

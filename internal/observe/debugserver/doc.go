@@ -8,7 +8,7 @@
 //	/healthz        the same as /livez, for whoever asks in the old way
 //	/debug/orrery   the snapshots of all gears as one JSON document
 //	/debug/pprof/   profiles of the Go runtime, if they are switched on
-//	/               a list of these
+//	/               a list of these and of the gears
 //
 // Health is a list of checks with names, and is asked for and answered as with kube-apiserver: "ok", or with ?verbose a
 // line for each check; ?exclude=NAME leaves one out; /readyz/NAME asks one. Unlike there a check that fails says why.

@@ -16,6 +16,7 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	served   chan struct{} // closed when the goroutine that accepts has ended
+	title    string
 	pages    []page
 
 	live, ready *checks
@@ -41,7 +42,10 @@ func Start(config Config) (*Server, error) {
 	if err != nil {
 		return nil, &ListenError{Address: config.Address, Err: err}
 	}
-	s := &Server{listener: listener, served: make(chan struct{}), live: newChecks("livez"), ready: newChecks("readyz"), gears: &gears{}}
+	s := &Server{
+		listener: listener, served: make(chan struct{}), title: config.Title,
+		live: newChecks("livez"), ready: newChecks("readyz"), gears: &gears{},
+	}
 	s.http = &http.Server{
 		Handler:           s.handler(config),
 		ReadHeaderTimeout: readTimeout,
@@ -79,7 +83,7 @@ func (s *Server) Live(name string, check func() error) { s.live.add(name, check)
 func (s *Server) Ready(name string, check func() error) { s.ready.add(name, check) }
 
 // Show adds a gear to /debug/orrery: what the function returns, as JSON. It must be plain data, not change any more, and hold no
-// secret.
+// secret. A name such as "informer/pods" puts it into the group "informer".
 func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snapshot) }
 
 func (s *Server) handler(config Config) http.Handler {
@@ -106,10 +110,17 @@ func (s *Server) handler(config Config) http.Handler {
 	return hostcheck.Guard(readOnly(mux), config.Address)
 }
 
+// index lists what can be asked for: every page, and below it every gear.
 func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
 	var text strings.Builder
+	if s.title != "" {
+		fmt.Fprintf(&text, "%s\n\n", s.title)
+	}
 	for _, p := range s.pages {
 		fmt.Fprintf(&text, "%-16s %s\n", p.path, p.about)
+	}
+	for _, g := range s.gears.all() {
+		fmt.Fprintf(&text, "/debug/orrery?pretty&gear=%s\n", g.name)
 	}
 	sendText(w, http.StatusOK, text.String())
 }

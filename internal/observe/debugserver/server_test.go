@@ -218,6 +218,7 @@ func TestWhatCannotBeShownIsAnError(t *testing.T) {
 
 func TestTheIndexListsWhatThereIs(t *testing.T) {
 	bare := start(t, debugserver.Config{})
+	bare.Show("queue", func() any { return nil })
 	code, body := get(t, bare, "/")
 	assert.Equal(t, 200, code)
 	var paths []string
@@ -227,9 +228,10 @@ func TestTheIndexListsWhatThereIs(t *testing.T) {
 		code, _ := get(t, bare, path)
 		assert.Equal(t, 200, code, path)
 	}
-	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery"}, paths)
+	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery", "/debug/orrery?pretty&gear=queue"}, paths)
 
-	_, body = get(t, start(t, debugserver.Config{Metrics: metrics.New("").WriteText, Profiling: true}), "/")
+	_, body = get(t, start(t, debugserver.Config{Title: "this program", Metrics: metrics.New("").WriteText, Profiling: true}), "/")
+	assert.True(t, strings.HasPrefix(body, "this program\n\n/metrics "), body)
 	assert.Contains(t, body, "/metrics")
 	assert.Contains(t, body, "/debug/pprof/")
 }
@@ -331,5 +333,22 @@ func TestAnotherHostsNameIsRefused(t *testing.T) {
 			answer.Body.Close()
 			assert.Equal(t, want, answer.StatusCode, "%s %s", host, path)
 		}
+	}
+}
+
+// Several gears of a kind are one member, and can be asked for together or one by one.
+func TestGearsOfAKindAreShownTogether(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {
+		server.Show(name, func() any { return name })
+	}
+	for query, want := range map[string]string{
+		"":                          `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"},"gears":"gears","informers":"informers"}`,
+		"?gear=informer":            `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"}}`,
+		"?gear=informer/namespaces": `{"informer":{"namespaces":"informer/namespaces"}}`,
+		"?gear=gears":               `{"gears":"gears"}`,
+	} {
+		_, body := get(t, server, "/debug/orrery"+query)
+		assert.Equal(t, want+"\n", body, query)
 	}
 }

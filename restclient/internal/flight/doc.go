@@ -2,7 +2,7 @@
 //
 // # Concept
 //
-// Ten workers find their token expired, or their picture of the server outdated, within the same millisecond. The work
+// Ten workers find their token expired, or their snapshot of the server outdated, within the same millisecond. The work
 // should be done once. A [Flight] starts a run for the first of them, and the others wait for that run.
 //
 // # Guarantees
@@ -13,12 +13,12 @@
 //
 // # Goroutines
 //
-// Each run has a goroutine that ends when the function returns. It is asked to (by its context) as soon as nobody waits
-// for it any more, so whoever wants no goroutine left behind cancels the callers.
+// Each run has a goroutine that ends when the function returns. Its context ends when the last caller has left, so a program
+// that wants no goroutine left behind cancels the callers.
 //
 // # Failure
 //
-// All callers of a run get its error, wrapped by nobody. A panic of the function is a panic of the program.
+// All callers of a run get its error as it is. A panic of the function is a panic of the program.
 //
 // # Testing
 //

@@ -22,7 +22,7 @@ type run[T any] struct {
 	err   error // as value
 
 	// waiting counts the callers that want this run, guarded by Flight.mu. Once it has fallen to zero the run is
-	// cancelled and nobody may join it: what it returns is of no use.
+	// cancelled and cannot be joined: its result is of no use.
 	waiting int
 }
 
@@ -31,7 +31,7 @@ func New[T any](fn func(context.Context) (T, error)) *Flight[T] {
 	return &Flight[T]{fn: fn}
 }
 
-// Do returns the result of a run. joined tells whether the run was under way already when Do was called, so that its
+// Do returns the result of a run. joined reports whether the run was under way already when Do was called, so that its
 // result may describe the world as it was before the call. The error is that of the run, or ctx.Err() if ctx ends first;
 // the last caller to leave a run stays until that has ended, too, which it does soon. The values in fn's context are those
 // of the call that started the run, and nothing else of it.
@@ -40,7 +40,7 @@ func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return value, false, err
 		}
-		r, joined, abandoned := f.board(ctx)
+		r, joined, abandoned := f.join(ctx)
 		if !abandoned {
 			value, err := f.wait(ctx, r)
 			return value, joined, err
@@ -53,9 +53,9 @@ func (f *Flight[T]) Do(ctx context.Context) (value T, joined bool, err error) {
 	}
 }
 
-// board takes a seat in the run that is under way, or starts one. A run that was abandoned takes nobody on board, and
-// no other may start before it has ended.
-func (f *Flight[T]) board(first context.Context) (r *run[T], joined, abandoned bool) {
+// join joins the run that is under way, or starts one. A run that all callers have left cannot be joined, and no other may
+// start before it has ended.
+func (f *Flight[T]) join(first context.Context) (r *run[T], joined, abandoned bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.current; r != nil {
@@ -93,7 +93,7 @@ func (f *Flight[T]) wait(ctx context.Context, r *run[T]) (T, error) {
 	last := r.waiting == 0
 	f.mu.Unlock()
 	if last {
-		// Whoever ends a run sees it end: a program that exits now must leave nothing behind that the run has started.
+		// The caller that ends a run waits for its end: a program that exits now must leave nothing behind that the run has started.
 		r.cancel()
 		<-r.done
 	}

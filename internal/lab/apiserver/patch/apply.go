@@ -10,7 +10,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// LargestResult bounds what a patch may make of a document, in bytes of JSON. Bodies have the same limit.
+// LargestResult bounds what a JSON patch or merge patch may make of a document, in bytes of JSON. Bodies have the same limit.
 const LargestResult = 3 << 20
 
 // Apply returns the document that the patch makes of current, which stays as it is. The result is a tree of the caller's
@@ -25,9 +25,6 @@ func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	result, err := apply(kind, current, data, t)
 	if err != nil {
 		return nil, err
-	}
-	if size(result) > LargestResult {
-		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", LargestResult))
 	}
 	keepKind(kind, current, result, t)
 	if wrong := t.Check(result).TypeError; wrong != nil {
@@ -65,19 +62,16 @@ func Refuse(kind api.PatchType, data []byte, result map[string]any, why string) 
 
 // apply changes a copy of the document.
 func apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, error) {
-	document := (&api.Unstructured{Object: current}).DeepCopy().Object
-	if document == nil {
-		document = map[string]any{}
-	}
-	switch kind {
-	case api.JSONPatchType:
-		return jsonPatch(document, data)
-	case api.MergePatchType:
-		return mergePatch(document, data)
+	if kind != api.StrategicMergePatchType {
+		return applyJSON(kind, current, data)
 	}
 	patch, err := strategicDocument(data)
 	if err != nil {
 		return nil, err
+	}
+	document := (&api.Unstructured{Object: current}).DeepCopy().Object
+	if document == nil {
+		document = map[string]any{}
 	}
 	return mergeMaps(document, patch, t)
 }
@@ -104,4 +98,22 @@ func cannotApply() *api.StatusError {
 // impossible is the answer to a strategic merge patch that contradicts itself or its type: kube-apiserver takes the blame.
 func impossible(format string, args ...any) *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)})
+}
+
+// Supported refuses the content types that this server does not apply to a resource (415). kube-apiserver does so
+// before it looks at the patch or at the object. Server-side apply is not built.
+func Supported(kind api.PatchType, custom bool) error {
+	switch {
+	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
+		return nil
+	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
+		return apierrors.UnsupportedMediaType("server-side apply is not built into this server: use a merge patch, a strategic merge patch " +
+			"or a JSON patch (kubectl apply without --server-side)")
+	case custom:
+		return apierrors.UnsupportedMediaType("the body of the request was in an unknown format - accepted media types include: " +
+			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+	}
+	refused := apierrors.UnsupportedMediaType("415: Unsupported Media Type")
+	refused.Status.Details = &api.StatusDetails{} // so it is in the original
+	return refused
 }

@@ -24,11 +24,14 @@
 // It needs the types (package schema), which is why it is refused for custom resources. kubectl apply computes such a patch from
 // what was applied last, what is applied now, and what the server has. Server-side apply, the fourth language, is not built.
 //
+// The first two are the work of evanphx/json-patch, in the version that kube-apiserver uses, departures from the RFC included. A
+// strategic merge patch is written by hand: the only library is Kubernetes' own, which needs Go structs where this server has trees.
+//
 // # Guarantees
 //
 // The current document is not changed, and the result shares nothing with it. The values of the result fit its type; fields that
-// the type does not have are still in it, so that the server can warn. The cost is bounded: operations, nesting, work and the size
-// of the result have limits, and lists are merged in the time of their length.
+// the type does not have are still in it, so that the server can warn. The number of operations, the nesting, what copies add and the
+// size of the result have kube-apiserver's limits; strategic merge patches merge lists in the time of their length.
 //
 // # Goroutines
 //

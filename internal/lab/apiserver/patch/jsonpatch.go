@@ -1,108 +1,96 @@
 package patch
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/restclient/api"
 )
 
 // LargestOperations is how many operations a JSON patch may have.
 const LargestOperations = 10_000
 
-// jsonPatch is a JSON patch (RFC 6902), with kube-apiserver's departures from the RFC, on which clients have come to rely: what
-// replaces need not be there, what is copied neither (it is null then), indices may count from the end (-1), and
-// values that are missing are null.
-func jsonPatch(document map[string]any, data []byte) (map[string]any, error) {
-	operations, err := operationsOf(data)
+// As in kube-apiserver, the copies that one patch makes are bounded, so that a short patch cannot double a document with
+// each operation.
+func init() { jsonpatch.AccumulatedCopySizeLimit = LargestResult }
+
+// jsonPatchOp is one step of a JSON patch. Its names and types are part of the sentences about patches that cannot be read.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	From  string `json:"from"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// applyJSON applies a JSON patch (RFC 6902) or a merge patch (RFC 7386) with the library that kube-apiserver uses. Its departures
+// from the RFC are those on which clients rely: the target of a replace may be absent, and indices may count from the end.
+func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[string]any, error) {
+	if current == nil {
+		current = map[string]any{}
+	}
+	document, err := json.Marshal(current)
 	if err != nil {
 		return nil, err
+	}
+	apply := mergePatch
+	if kind == api.JSONPatchType {
+		apply = jsonPatch
+	}
+	patched, err := apply(document, data)
+	if err != nil {
+		return nil, err
+	}
+	if len(patched) > LargestResult {
+		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", LargestResult))
+	}
+	result := &api.Unstructured{}
+	if err := json.Unmarshal(patched, result); err != nil || result.Object == nil {
+		return nil, cannotApply()
+	}
+	return result.Object, nil
+}
+
+func jsonPatch(document, data []byte) (patched []byte, err error) {
+	var readable []jsonPatchOp
+	if err := json.Unmarshal(data, &readable); err != nil {
+		return nil, undecodable(err)
+	}
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, apierrors.BadRequest(err.Error())
 	}
 	if len(operations) > LargestOperations {
 		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", LargestOperations, len(operations)))
 	}
-	e := &editor{root: document}
-	for _, operation := range operations {
-		if !e.apply(operation) {
-			return nil, cannotApply()
+	defer func() {
+		if recover() != nil { // the library panics where a document is replaced by null
+			patched, err = nil, cannotApply()
 		}
-	}
-	result, ok := e.root.(map[string]any)
-	if !ok {
+	}()
+	if patched, err = operations.Apply(document); err != nil {
 		return nil, cannotApply()
 	}
-	return result, nil
+	return patched, nil
 }
 
-// operation is one step of a JSON patch. A member that is nil is missing or null.
-type operation map[string]any
-
-func (o operation) text(member string) (string, bool) {
-	value, ok := o[member].(string)
-	return value, ok
-}
-
-func operationsOf(data []byte) ([]operation, error) {
-	value, err := decode(data)
-	if err != nil {
+func mergePatch(document, data []byte) ([]byte, error) {
+	var readable map[string]any
+	if err := json.Unmarshal(data, &readable); err != nil {
 		return nil, undecodable(err)
 	}
-	list, ok := value.([]any)
-	if !ok && value != nil {
-		return nil, undecodable(notA(value, "[]handlers.jsonPatchOp"))
+	patched, err := jsonpatch.MergePatch(document, data)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		return nil, apierrors.BadRequest(err.Error())
 	}
-	operations := make([]operation, len(list))
-	for i, entry := range list {
-		members, ok := entry.(map[string]any)
-		if !ok && entry != nil {
-			return nil, undecodable(notA(entry, "handlers.jsonPatchOp"))
-		}
-		for _, name := range []string{"op", "from", "path"} {
-			if _, ok := members[name].(string); !ok && members[name] != nil {
-				return nil, undecodable(&mismatch{found: found(members[name]), field: "jsonPatchOp." + name, goType: "string"})
-			}
-		}
-		operations[i] = members
-	}
-	return operations, nil
+	return patched, err
 }
 
-func (e *editor) apply(o operation) bool {
-	kind, _ := o.text("op")
-	path, ok := o.text("path")
-	if !ok {
-		return false
-	}
-	switch kind {
-	case "add":
-		return e.add(path, o["value"])
-	case "remove":
-		return e.remove(path)
-	case "replace":
-		return e.replace(path, o["value"])
-	case "test":
-		return e.test(path, o["value"])
-	case "move", "copy":
-		from, ok := o.text("from")
-		if !ok {
-			return false
-		}
-		if kind == "move" {
-			return e.move(from, path)
-		}
-		return e.copy(from, path)
-	}
-	return false
-}
-
-func (e *editor) test(path string, want any) bool {
-	if path == "" {
-		return e.spend(e.root, want) && reflect.DeepEqual(e.root, want)
-	}
-	place, ok := e.find(path)
-	if !ok {
-		return false
-	}
-	value, ok := place.get()
-	return ok && e.spend(value, want) && reflect.DeepEqual(value, want)
+// undecodable names the types as the package does in which kube-apiserver has them.
+func undecodable(err error) error {
+	return apierrors.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp"))
 }

@@ -1,10 +1,12 @@
 package patch
 
 import (
+	"encoding/json"
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
 )
 
 // The directives of a strategic merge patch.
@@ -17,15 +19,16 @@ const (
 
 // strategicDocument reads the patch. null is a patch that changes nothing.
 func strategicDocument(data []byte) (map[string]any, error) {
-	value, err := decode(data)
-	if err != nil {
+	var readable map[string]any
+	if err := json.Unmarshal(data, &readable); err != nil {
 		return nil, apierrors.BadRequest(err.Error())
 	}
-	patch, ok := value.(map[string]any)
-	if !ok && value != nil {
-		return nil, apierrors.BadRequest(notA(value, "map[string]interface {}").Error())
+	// Numbers become what they are in documents.
+	patch := &api.Unstructured{}
+	if err := json.Unmarshal(data, patch); err != nil {
+		return nil, apierrors.BadRequest(err.Error())
 	}
-	return patch, nil
+	return patch.Object, nil
 }
 
 // mergeMaps merges the patch into the document, taking both apart, and returns the document, or another one if a directive says so.
@@ -62,9 +65,9 @@ func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, 
 func mergeField(document map[string]any, name string, value any, t *schema.Type) error {
 	current, there := document[name]
 	switch {
-	case value == nil || isDirected(value) && (!there || found(current) != "object"):
+	case value == nil || isDirected(value) && (!there || schema.JSONType(current) != "object"):
 		delete(document, name)
-	case there && found(current) == found(value):
+	case there && schema.JSONType(current) == schema.JSONType(value):
 		inner, known := t.Field(name)
 		if !known {
 			return unknownField(t, name)
@@ -86,7 +89,7 @@ func deleteValues(document map[string]any, name string, value any, t *schema.Typ
 	switch {
 	case value == nil:
 		delete(document, name)
-	case there && found(current) == found(value):
+	case there && schema.JSONType(current) == schema.JSONType(value):
 		inner, _ := t.Field(name)
 		left, err := mergeValues(current, value, inner, true)
 		if err != nil {

@@ -1,11 +1,18 @@
 package resources
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
 )
 
@@ -88,7 +95,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		return nil, err
 	}
 	d.selectable(version)
-	d.Strategy = customStrategy(d.Status)
+	d.Strategy = customStrategy(d, structural.New(d.Schema))
 	return d, nil
 }
 
@@ -102,9 +109,9 @@ func simpleSteps(path string) []string {
 
 // selectable takes over the fields by which clients may select.
 func (d *Definition) selectable(version tree) {
-	var paths [][]string
+	var paths []string
 	for _, field := range items(version, "selectableFields") {
-		if path := simpleSteps(text(field, "jsonPath")); path != nil {
+		if path := strings.TrimPrefix(text(field, "jsonPath"), "."); path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -113,41 +120,175 @@ func (d *Definition) selectable(version tree) {
 
 // selectPaths makes fields selectable, each by its path without a dot before it. A field that is absent has the empty value
 // if it is there in general.
-func (d *Definition) selectPaths(paths [][]string, always bool) {
+func (d *Definition) selectPaths(paths []string, always bool) {
 	if len(paths) == 0 {
 		return
 	}
-	for _, path := range paths {
-		d.Selectable = append(d.Selectable, strings.Join(path, "."))
-	}
+	d.Selectable = paths
 	d.Fields = func(o *api.Unstructured) map[string]string {
 		fields := make(map[string]string, len(paths))
-		for i, path := range paths {
-			if value := o.Nested(path...); value != nil {
-				fields[d.Selectable[i]] = fmt.Sprint(value)
+		for _, path := range paths {
+			if value := o.Nested(strings.Split(path, ".")...); value != nil {
+				fields[path] = fmt.Sprint(value)
 			} else if always {
-				fields[d.Selectable[i]] = ""
+				fields[path] = ""
 			}
 		}
 		return fields
 	}
 }
 
-// customStrategy is that of all custom resources. No value is checked against the schema, and no default taken from it.
-func customStrategy(status bool) Strategy {
+// customStrategy is that of custom resources with a schema.
+func customStrategy(d *Definition, schema *structural.Schema) Strategy {
+	status := d.Status
 	s := Strategy{
-		PrepareCreate: firstGeneration,
-		PrepareUpdate: func(o, old *api.Unstructured) { nextGeneration(o, old, contentChanged(o, old, false)) },
+		Default: func(o *api.Unstructured) { schema.FillIn(o.Object) },
+		PrepareCreate: func(o *api.Unstructured) {
+			if status {
+				delete(o.Object, "status")
+			}
+			schema.FillIn(o.Object) // what is read from the store in the original has all defaults
+			firstGeneration(o)
+		},
+		PrepareUpdate: func(o, old *api.Unstructured) {
+			if status {
+				keepStatus(o, old)
+			}
+			nextGeneration(o, old, contentChanged(o, old, status))
+		},
 	}
 	if status {
-		s.PrepareCreate = func(o *api.Unstructured) { dropStatus(o); firstGeneration(o) }
-		s.PrepareUpdate = func(o, old *api.Unstructured) {
-			keepStatus(o, old)
-			nextGeneration(o, old, contentChanged(o, old, true))
-		}
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
+	s.Validate = func(o *api.Unstructured) []apierrors.FieldError {
+		return customMistakes(d, schema, o, &api.Unstructured{})
+	}
+	s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError { return customMistakes(d, schema, o, old) }
+	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
+		m := mistakes(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
+		m.scaleStatus(d, o)
+		return append(m, customRules(schema, o, old, m)...)
+	}
 	return s
+}
+
+// customMistakes says what is wrong with a custom resource, or with the step to it.
+func customMistakes(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+	m := mistakes(schema.Validate("", o.Object, present(old)))
+	m.scaleSpec(d, o)
+	m.scaleStatus(d, o)
+	schema.EmbeddedIn("", o.Object, m.embedded)
+	return append(m, customRules(schema, o, old, m)...)
+}
+
+// customRules are the mistakes that are looked for after the values have been compared with the schema: duplicates, and what rules
+// say, unless the object is so wrong that they could not be evaluated.
+func customRules(schema *structural.Schema, o, old *api.Unstructured, before mistakes) (m mistakes) {
+	if len(schema.Lists("", old.Object)) == 0 {
+		m = append(m, schema.Lists("", o.Object)...)
+	}
+	blocking := []api.CauseType{
+		apierrors.FieldNotSupported, apierrors.FieldRequired, apierrors.FieldTooLong, apierrors.FieldTooMany, apierrors.FieldTypeInvalid,
+	}
+	switch {
+	case !schema.HasRules():
+	case slices.ContainsFunc(slices.Concat(before, m), func(e apierrors.FieldError) bool { return slices.Contains(blocking, e.Type) }):
+		m.invalid("<nil>", nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+	default:
+		m = append(m, schema.Evaluate("", o.Object, present(old))...)
+	}
+	return m
+}
+
+// present is an object as an old value: nil if there is none.
+func present(o *api.Unstructured) any {
+	if o.Object == nil {
+		return nil
+	}
+	return o.Object
+}
+
+// scaleSpec and scaleStatus want the fields of a scale to be what a scale can hold.
+func (m *mistakes) scaleSpec(d *Definition, o *api.Unstructured) {
+	if d.scale != nil {
+		m.replicas(o, d.scale.replicas)
+	}
+}
+
+func (m *mistakes) scaleStatus(d *Definition, o *api.Unstructured) {
+	if d.scale == nil {
+		return
+	}
+	m.replicas(o, d.scale.status)
+	if d.scale.selector != nil {
+		if value, broken := nested[string](o.Object, d.scale.selector, "string"); broken != "" {
+			m.invalid("."+strings.Join(d.scale.selector, "."), value, broken)
+		}
+	}
+}
+
+func (m *mistakes) replicas(o *api.Unstructured, path []string) {
+	field := "." + strings.Join(path, ".")
+	switch n, broken := nested[int64](o.Object, path, "int64"); {
+	case broken != "":
+		m.invalid(field, n, broken)
+	case n < 0:
+		m.invalid(field, n, "should be a non-negative integer")
+	case n > math.MaxInt32:
+		m.invalid(field, n, fmt.Sprintf("should be less than or equal to %v", math.MaxInt32))
+	}
+}
+
+// nested returns the value at a path, and a sentence if there is something else.
+func nested[T any](object any, path []string, want string) (value T, broken string) {
+	for i, name := range path {
+		t, ok := object.(map[string]any)
+		if !ok {
+			return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected map[string]interface{}", strings.Join(path[:i+1], "."), object, object)
+		}
+		if object, ok = t[name]; !ok {
+			return value, ""
+		}
+	}
+	value, ok := object.(T)
+	if !ok {
+		return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), object, object, want)
+	}
+	return value, ""
+}
+
+// embedded says what is wrong with the head of an object inside of another one.
+func (m *mistakes) embedded(path string, object map[string]any) {
+	for _, key := range []string{"apiVersion", "kind"} {
+		if _, there := object[key]; !there {
+			m.required(path+"."+key, "")
+		}
+	}
+	if version, there := object["apiVersion"]; there {
+		if _, err := api.ParseGroupVersion(text(object, "apiVersion")); version == "" {
+			m.invalid(path+".apiVersion", "", "must not be empty")
+		} else if err != nil {
+			m.invalid(path+".apiVersion", version, err.Error())
+		}
+	}
+	if kind, there := object["kind"].(string); there {
+		if wrong := names.ServiceLabel(strings.ToLower(kind)); kind == "" {
+			m.invalid(path+".kind", "", "must not be empty")
+		} else if len(wrong) > 0 {
+			m.invalid(path+".kind", kind, "may have mixed case, but should otherwise match: "+strings.Join(wrong, ","))
+		}
+	}
+	metadata := child(object, "metadata")
+	var inside mistakes
+	if name := text(metadata, "name"); name != "" {
+		inside.names("metadata.name", name, names.PathSegment(name, false))
+	}
+	inside.metadata(metadata)
+	inside.finalizers(texts(metadata, "finalizers"))
+	for _, e := range inside {
+		e.Field = path + "." + e.Field
+		*m = append(*m, e)
+	}
 }
 
 // contentChanged compares everything but the head of two objects, and the status if it has a subresource.
@@ -161,4 +302,94 @@ func contentChanged(o, old *api.Unstructured, status bool) bool {
 		return false
 	}
 	return changed(o.Object, old.Object) || changed(old.Object, o.Object)
+}
+
+// customColumns are the name and what the definition adds; the age if it adds nothing.
+func customColumns(version tree) ([]Column, error) {
+	columns := []Column{nameColumn()}
+	added := items(version, "additionalPrinterColumns")
+	if len(added) == 0 {
+		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": "How long ago the object was created."}}
+	}
+	for _, column := range added {
+		path, err := parseJSONPath(text(column, "jsonPath"))
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", text(column, "name"), err)
+		}
+		kind := text(column, "type")
+		columns = append(columns, Column{
+			Name: text(column, "name"), Type: kind, Format: text(column, "format"),
+			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(whole(column, "priority")),
+			Cell: func(o *api.Unstructured, now time.Time) any { return customCell(kind, path.find(o.Object), now) },
+		})
+	}
+	return columns, nil
+}
+
+// customCell makes the cell of the first of the values that a path has found: nil for none, and for one that is not of the
+// column's type.
+func customCell(kind string, found []any, now time.Time) any {
+	if len(found) == 0 {
+		return nil
+	}
+	if kind == "string" {
+		return printed(found[0])
+	}
+	return typedCell(kind, found[0], now)
+}
+
+func typedCell(kind string, value any, now time.Time) any {
+	switch v := value.(type) {
+	case int64:
+		switch kind {
+		case "integer":
+			return v
+		case "number":
+			return float64(v)
+		}
+	case float64:
+		switch kind {
+		case "integer":
+			return int64(v)
+		case "number":
+			return v
+		}
+	case bool:
+		if kind == "boolean" {
+			return v
+		}
+	case string:
+		if kind == "date" {
+			return dateCell(v, now)
+		}
+	}
+	return nil
+}
+
+func dateCell(moment string, now time.Time) any {
+	if moment == "" {
+		return unknownText
+	}
+	t, err := time.Parse(time.RFC3339, moment)
+	if err != nil {
+		return "<invalid>"
+	}
+	return humanDuration(now.Sub(t))
+}
+
+// printed writes a value as text: plain values as they are, others as JSON.
+func printed(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any, []any:
+		data, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	return fmt.Sprint(value)
 }

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"math/big"
 	"testing"
 	"time"
 
@@ -98,42 +97,6 @@ func TestQuickHooksTakeAnything(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A quantity in its canonical form is the same amount, rounded up to the smallest unit, and stays as it is.
-func TestQuickQuantities(t *testing.T) {
-	units := append([]string{"e3", "E-2", "e0"}, append(binarySuffixes, decimalSuffixes...)...)
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`-?[0-9]{1,9}(\.[0-9]{1,6})?`).Draw(t, "number") + rapid.SampledFrom(units).Draw(t, "unit")
-		q, ok := parseQuantity(text)
-		require.True(t, ok, text)
-		again, ok := parseQuantity(q.String())
-		require.True(t, ok, q.String())
-		assert.Equal(t, q.String(), again.String())
-		difference := new(big.Rat).Sub(again.value, q.value)
-		assert.LessOrEqual(t, difference.Abs(difference).Cmp(thousandTo(smallest)), 0, "%s became %s", text, q.String())
-	})
-	// What kube-apiserver stored in a LimitRange.
-	for text, want := range map[string]string{
-		"1000m": "1", "1000000000": "1G", "1024Mi": "1Gi", "0.5": "500m", "0": "0", "0Gi": "0", "1500m": "1500m", "1e3": "1e3",
-		"12e2": "1200", "1.5e3": "1500", "1e-3": "1e-3", "0.5Gi": "512Mi", "100Ki": "100Ki", "1.5Mi": "1536Ki", "1n": "1m",
-		"0.1n": "1m", "1025": "1025", "906.25Ki": "928k", "1023Ki": "1023Ki", "0.001Ki": "1024m", "1000Ki": "1000Ki",
-		"1.1": "1100m", "1E": "1E", "1e6": "1e6", "12345e2": "1234500", "100e-3": "100e-3", "1000k": "1M",
-		"1.2345678901": "1235m", "2000Mi": "2000Mi", "3000Gi": "3000Gi", "0.0001Ki": "103m", "1024": "1024", "2048Ki": "2Mi",
-		"1e9": "1e9", "10e6": "10e6", "1e1": "10",
-	} {
-		q, ok := parseQuantity(text)
-		require.True(t, ok, text)
-		assert.Equal(t, want, q.String(), text)
-	}
-	for _, text := range []string{"", "x", "1x", "1e3Mi", "1.2.3", "--1"} {
-		_, ok := parseQuantity(text)
-		assert.False(t, ok, text)
-	}
-	_, ok := parseQuantity(true)
-	assert.False(t, ok)
-	assert.Equal(t, true, canonicalQuantity(true))
-	assert.Equal(t, "0", quantityText(nil))
 }
 
 func BenchmarkTableOf500Pods(b *testing.B) {

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -36,13 +37,15 @@ type Strategy struct {
 	ValidateStatusUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 	// ValidateFinalizeUpdate is ValidateUpdate for a write to the finalize subresource.
 	ValidateFinalizeUpdate func(o, old *api.Unstructured) []apierrors.FieldError
+	// Warnings are what is no reason to refuse an object.
+	Warnings func(o *api.Unstructured) []string
 	// ValidateName checks metadata.name; nil means the rule of most types, DNS subdomains.
 	ValidateName NameRule
 
 	// UpdateMeta is what an update checks of the metadata besides what all updates do.
 	UpdateMeta MetaCheck
 	// LooseFinalizers tells whether a finalizer may have any name, without a domain. Custom resources may have such, too,
-	// and their writers are warned ([FinalizerWarnings]).
+	// and their writers are warned ([Warnings]).
 	LooseFinalizers bool
 
 	// GraceSeconds is how long an object takes to end, for a delete request that asked for so many seconds (nil: did not
@@ -54,4 +57,22 @@ type Strategy struct {
 	AllowCreateOnUpdate bool
 	// AllowUnconditionalUpdate tells whether an update needs no resourceVersion.
 	AllowUnconditionalUpdate bool
+}
+
+// NameRule checks a name: it returns what is wrong with it, one sentence for each mistake. With prefix the name is one
+// that a server will append characters to (metadata.generateName).
+type NameRule func(name string, prefix bool) []string
+
+// subdomainName is the rule of most types.
+func subdomainName(name string, prefix bool) []string { return names.Subdomain(masked(name, prefix)) }
+
+// labelName is the rule of namespaces and services, whose names become one label of a domain name.
+func labelName(name string, prefix bool) []string { return names.Label(masked(name, prefix)) }
+
+// masked gives a prefix the end that a hyphen must not be.
+func masked(name string, prefix bool) string {
+	if prefix && len(name) > 1 && name[len(name)-1] == '-' {
+		return name[:len(name)-2] + "a"
+	}
+	return name
 }

@@ -111,7 +111,9 @@ func (c *checker) member(t, owner *Type, key string, value any) {
 		outer := c.base
 		c.base = len(c.path)
 		c.value(field, nil, value)
-		c.base = outer
+		if c.base = outer; c.failed != nil && len(c.path) > 1 {
+			c.failed = c.embedded(value)
+		}
 	default:
 		c.value(field, owner, value)
 	}
@@ -137,6 +139,11 @@ func (c *checker) missing() {
 	if len(c.unknown) == largestFindings {
 		return
 	}
+	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
+}
+
+// place is the path with indices.
+func (c *checker) place() string {
 	var path strings.Builder
 	for i, s := range c.path {
 		switch {
@@ -148,7 +155,13 @@ func (c *checker) missing() {
 			path.WriteString(s.name)
 		}
 	}
-	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", path.String()))
+	return path.String()
+}
+
+// embedded is the sentence about the metadata of an object inside of another one.
+func (c *checker) embedded(metadata any) error {
+	data, _ := json.Marshal(metadata) // it was JSON before
+	return fmt.Errorf("%s: Invalid value: %s: %w", c.place(), data, c.failed)
 }
 
 // plain checks a value that is no object and no list.
@@ -173,7 +186,9 @@ func (c *checker) plain(t, owner *Type, value any) {
 	case Quantity:
 		switch {
 		case isText:
-			c.failed = checkQuantity(strings.TrimSpace(text))
+			if _, err := parseAmount(strings.TrimSpace(text)); err != errQuantitySize {
+				c.failed = err
+			}
 		case !isNumber(value):
 			c.failed = errQuantityFormat
 		}
@@ -243,7 +258,7 @@ func (c *checker) mismatch(t, owner *Type, value any) { c.misfit(t, owner, value
 // misfit notes that a value does not fit into a place of the wanted kind, which is read as a value of type t.
 func (c *checker) misfit(t, owner *Type, value any, want Kind) {
 	if t.custom {
-		return // custom resources are not validated
+		return // package structural compares them
 	}
 	c.failed = &MismatchError{Found: found(t, value), Struct: owner.Name(), Path: c.fields(), GoType: t.goType,
 		Want: want, Value: value, Map: t.kind == Object && t.element != nil}
@@ -266,7 +281,16 @@ func (c *checker) fields() string {
 
 // found is what stands in the document. A number that another number could replace is shown.
 func found(t *Type, value any) string {
-	switch v := value.(type) {
+	name := JSONType(value)
+	if name == "number" && t.kind == Integer {
+		return fmt.Sprintf("number %v", value)
+	}
+	return name
+}
+
+// JSONType is the name of a value's type in the sentences of encoding/json. A null counts as a number.
+func JSONType(value any) string {
+	switch value.(type) {
 	case map[string]any:
 		return "object"
 	case []any:
@@ -275,10 +299,29 @@ func found(t *Type, value any) string {
 		return "string"
 	case bool:
 		return "bool"
-	default:
-		if t.kind == Integer {
-			return fmt.Sprintf("number %v", v)
-		}
-		return "number"
 	}
+	return "number"
+}
+
+// MismatchError says that a value is of another type than its field.
+type MismatchError struct {
+	// Found is what the document has: "string", "object", "number 1.5".
+	Found string
+	// Struct is the type that has the field, Path the way to it from the document's root: "PodSpec", "spec.hostname". Both are empty
+	// if the document itself does not fit.
+	Struct, Path string
+	// GoType is what belongs there, as Go names it.
+	GoType string
+	// Want is the kind that belongs there, Value what the document has.
+	Want  Kind
+	Value any
+	// Map tells that the object that belongs there has free keys.
+	Map bool
+}
+
+func (e *MismatchError) Error() string {
+	if e.Struct == "" && e.Path == "" {
+		return fmt.Sprintf("json: cannot unmarshal %s into Go value of type %s", e.Found, e.GoType)
+	}
+	return fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", e.Found, e.Struct, e.Path, e.GoType)
 }

@@ -1,10 +1,5 @@
 package schema
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // Prune makes of a document what remains of it when it has been read into its type and written again: fields that the type
 // does not have are gone, and so are fields that are null, and empty ones where the type omits them. In lists and maps of plain
 // values a null becomes the empty value. The tree is changed in place; it must have passed [Type.Check] without a TypeError.
@@ -26,7 +21,7 @@ func (t *Type) Prune(tree map[string]any) {
 		case value == nil, field != nil && field.omitted && isEmpty(value):
 			delete(tree, key)
 		case field.Kind() == Quantity:
-			tree[key] = field.amount(value)
+			tree[key] = t.amount(value)
 		}
 	}
 }
@@ -47,15 +42,19 @@ func (t *Type) prune(value any) {
 	}
 }
 
-// amount writes a quantity in the one form that it is stored in.
+// resourceList is the type of the maps of resources, in which nothing is less than a thousandth.
+const resourceList = "v1.ResourceList"
+
+// amount writes a quantity of an object in the one form in which it is stored.
 func (t *Type) amount(value any) any {
-	switch v := value.(type) {
-	case string:
-		return canonicalQuantity(v)
-	case int64, float64, json.Number:
-		return canonicalQuantity(fmt.Sprint(v))
+	a, ok := ParseAmount(value)
+	switch {
+	case !ok:
+		return value
+	case t.goType == resourceList:
+		return a.Rounded(-3).String()
 	}
-	return value
+	return a.String()
 }
 
 // isEmpty tells whether a value is the empty one of its type in Go.

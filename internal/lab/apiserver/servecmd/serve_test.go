@@ -276,3 +276,16 @@ func TestShellWords(t *testing.T) {
 		assert.Equal(t, want, ShellQuoted(path), fmt.Sprint(path))
 	}
 }
+
+// A server of which nobody learns the address is of no use.
+func TestServeEndsWhenItsAddressCannotBeShown(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	root := lab()
+	root.SetArgs([]string{"serve"})
+	root.SetOut(full)
+	root.SetErr(&lockedBuffer{})
+	program.Prepare(root)
+	assert.EqualError(t, root.ExecuteContext(t.Context()), "the address of the server cannot be shown: write /dev/full: no space left on device")
+}

@@ -54,7 +54,7 @@ The scenes:
 	}
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
-	program.Complete(command, "gears", gears.Completions()...)
+	program.CompleteList(command, "gears", gears.Completions)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
@@ -84,7 +84,8 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 	defer curtain.Fall()
 
 	config := options.config(stdout)
-	config.Out = program.NewLostReader(stdout, stop)
+	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
+	config.Out = out
 	if options.keep {
 		kept := keptServer{options: options}
 		defer kept.forget()
@@ -94,6 +95,9 @@ func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error 
 		}
 	}
 	err := demo.Run(ctx, config, &curtain)
+	if failed := out.Err(); failed != nil {
+		return fmt.Errorf("the scene cannot be shown: %w", failed)
+	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
 		return servecmd.ListenError(options.listen, err)
 	}

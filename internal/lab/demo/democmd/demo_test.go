@@ -49,6 +49,15 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return programtest.Call(t, root, error.Error, append([]string{"demo"}, args...)...)
 }
 
+// A scene that cannot be shown is not played to its end.
+func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	err = runDemo(t.Context(), &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
+	assert.EqualError(t, err, "the scene cannot be shown: write /dev/full: no space left on device")
+}
+
 func TestDemoHelpListsTheScenes(t *testing.T) {
 	code, stdout, _ := call(t, "--help")
 	assert.Zero(t, code)

@@ -37,8 +37,8 @@ type Lesson struct {
 	Read []Reading
 }
 
-// Reading is a file that is worth reading.
-type Reading struct{ File, Why string }
+// Reading is a file that is worth reading. Gear and Form are those that it is about; a file without them is about every form.
+type Reading struct{ File, Why, Gear, Form string }
 
 // Closing draws what was learnt and where to read on.
 func Closing(l Lesson, width int) []Line {

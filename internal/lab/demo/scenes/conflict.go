@@ -3,6 +3,7 @@ package scenes
 import (
 	"context"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 )
@@ -19,8 +20,9 @@ var conflict = Scene{
 			"The UID is compared as well: by now the name may belong to a new namespace, which nobody wants to finalize.",
 		},
 		Read: []display.Reading{
-			{File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
-			{File: "nsctl/fast/deleter.go", Why: "the same in the deleter of --gears fast"},
+			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/deleter.go", Why: "retryOnConflict: read again, compare the UID, repeat"},
+			{File: "restclient/api/statuserror.go", Why: "how a conflict is told from other errors"},
 			{File: "internal/lab/apiserver/store/doc.go", Why: "the other side: compare and swap"},
 		},
 	},

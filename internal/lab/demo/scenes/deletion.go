@@ -3,6 +3,7 @@ package scenes
 import (
 	"context"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/wait"
@@ -21,8 +22,8 @@ var deletion = Scene{
 			"Pods go first and alone, so that what they rely on (network policies above all) outlives them.",
 		},
 		Read: []display.Reading{
-			{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
-			{File: "nsctl/fast/pass.go", Why: "the same with fewer requests: several types at a time"},
+			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/pass.go", Why: "one pass over a namespace: several types at a time"},
 			{File: "nsctl/controller.go", Why: "handlers, workers, and when to look again"},
 			{File: "informer/shared_index_informer.go", Why: "from the watch to the handlers"},
 		},

@@ -18,4 +18,5 @@ func Example() {
 	// slow-handler: a handler that takes its time, and everybody else who does not notice
 	// conflict: somebody else keeps changing the namespace: 409, read again, repeat
 	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
+	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
 }

@@ -3,6 +3,7 @@ package scenes
 import (
 	"context"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -25,9 +26,12 @@ var expiredWatch = Scene{
 			"Handlers that only take keys need not care: the deletion of the namespace came as an entry of a list, not as an event, and was worked off all the same. That is what level-triggered means.",
 		},
 		Read: []display.Reading{
-			{File: "informer/reflector/machine/table.go", Why: "what a reflector does after which failure, as a table"},
-			{File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a picture"},
-			{File: "deltafifo/fifo.go", Why: "how a list becomes deltas and tombstones"},
+			{Gear: "reflector", Form: gears.Textbook, File: "informer/reflector/reflector.go", Why: "ListAndWatch: what a reflector does after a 410"},
+			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "what a reflector does after which failure, as a table"},
+			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a picture"},
+			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "how a list becomes deltas and tombstones"},
+			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/replace.go", Why: "how a list becomes deltas and tombstones"},
+			{Gear: "deltafifo", Form: gears.InOrder, File: "deltafifo/inorder/fifo.go", Why: "how a list becomes deltas and tombstones"},
 			{File: "informer/handle_deltas.go", Why: "the store decides what is news"},
 		},
 	},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -22,7 +23,7 @@ type Scene struct {
 	Happens, Look string
 	// Options are what the stage needs for it.
 	Options stage.Options
-	// Lesson is what is said in the end.
+	// Lesson is what is said in the end, with files for every set of gears; see LessonOf.
 	Lesson display.Lesson
 
 	play func(context.Context, *stage.Stage) error
@@ -37,6 +38,20 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 	return wait.Sleep(ctx, curtain)
 }
 
+// LessonOf returns the lesson for those who have seen these gears: it names no page of another form.
+func (s Scene) LessonOf(set gears.Set) display.Lesson {
+	lesson := display.Lesson{Learnt: s.Lesson.Learnt}
+	for _, reading := range s.Lesson.Read {
+		if reading.Gear == "" || set.Form(reading.Gear) == reading.Form {
+			lesson.Read = append(lesson.Read, reading)
+		}
+	}
+	if set.String() != gears.Textbook {
+		lesson.Read = append(lesson.Read, display.Reading{File: "docs/gears.md", Why: "the textbook form of each gear, a page each: --gears textbook"})
+	}
+	return lesson
+}
+
 // The pauses of a script: how long a new picture is left to be looked at.
 const (
 	look    = time.Second
@@ -45,7 +60,7 @@ const (
 
 // All returns the scenes in the order in which they are best seen.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, virtualMachine}
+	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, virtualMachine, rollout}
 }
 
 // Default is the name of the scene to begin with.

@@ -349,19 +349,54 @@ func TestVirtualMachine(t *testing.T) {
 	})
 }
 
+func TestRollout(t *testing.T) {
+	play(t, "rollout", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "kubectl create deployment shop"},
+			beat{story.Worker, "with 2 pods"},
+			beat{story.You, "2 of 2 pods serve"},
+			beat{story.You, "kubectl scale deployment shop --replicas=5"},
+			beat{story.Worker, "creates pod"},
+			beat{story.Worker, "expectations are open"},
+			beat{story.Demo, "the store shows 2 pods, there are 5"},
+			beat{story.You, "5 of 5 pods serve"},
+			beat{story.You, "kubectl set image deployment/shop"},
+			beat{story.Worker, "is created"},
+			beat{story.Worker, "deletes pod"},
+			beat{story.You, "5 of 5 pods serve"},
+			beat{story.You, "kubectl delete namespace"},
+		)
+		assert.Equal(t, 2+3+5, howOften(s, story.Worker, "creates pod"), "none is created twice")
+	})
+}
+
 // What a scene says is complete, and the files that it sends its reader to are there.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "virtualmachine"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "virtualmachine", "rollout"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
 		assert.Regexp(t, `^Look .*[.]$`, scene.Look)
 		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
-		assert.GreaterOrEqual(t, len(scene.Lesson.Read), 3)
+		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
+			var chosen gears.Set
+			require.NoError(t, chosen.Set(set))
+			read := scene.LessonOf(chosen).Read
+			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
+			for _, reading := range read {
+				if reading.Gear != "" {
+					assert.Equal(t, chosen.Form(reading.Gear), reading.Form, reading.File)
+				}
+			}
+		}
 		for _, reading := range scene.Lesson.Read {
 			_, err := os.Stat(filepath.Join("../../../..", reading.File))
 			assert.NoError(t, err)
 			assert.NotEmpty(t, reading.Why)
+			if reading.Gear != "" {
+				_, err := gears.Parse(reading.Gear + "=" + reading.Form)
+				assert.NoError(t, err, reading.File)
+			}
 		}
 	}
 }
@@ -370,5 +405,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, virtualmachine`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, virtualmachine, rollout`)
 }

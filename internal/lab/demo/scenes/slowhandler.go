@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -25,9 +26,12 @@ var slowHandler = Scene{
 			"What it hears is old: by now the objects are gone. This is why a handler should do nothing but put a key into a queue, where a key waits only once, and look at the store when its turn comes.",
 		},
 		Read: []display.Reading{
-			{File: "informer/processor.go", Why: "how an event reaches all handlers, with one buffer for each"},
-			{File: "informer/fast/delivery_queue.go", Why: "a bound, for those who want one"},
-			{File: "queue/queue.go", Why: "why the work queue does not have this problem"},
+			{Gear: "informer", Form: gears.Textbook, File: "informer/processor.go", Why: "how an event reaches all handlers, with one buffer for each"},
+			{Gear: "informer", Form: gears.Fast, File: "informer/fast/processor.go", Why: "how an event reaches all handlers, in batches that they share"},
+			{Gear: "informer", Form: gears.Fast, File: "informer/fast/delivery_queue.go", Why: "what waits for one handler"},
+			{Gear: "queue", Form: gears.Textbook, File: "queue/queue.go", Why: "why the work queue does not have this problem"},
+			{Gear: "queue", Form: gears.Fast, File: "queue/fast/queue.go", Why: "why the work queue does not have this problem"},
+			{File: "docs/faults.md", Why: "what a handler that hangs costs"},
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {

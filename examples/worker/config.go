@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orrery/informer"
+	"orrery/queue"
+)
+
+// Config is what a pool needs. Reconcile is required; the zero value of everything else works.
+type Config struct {
+	// Name of the queue in metrics and snapshots.
+	Name string
+	// Reconcile makes one pass over the object with this key. It returns how long from now the key is due again although nothing
+	// has failed; 0 is not before the next event. After an error that duration is ignored, and the rate limiter decides.
+	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
+	// Keys returns the keys of all objects that there are. Run begins with them. Default: none.
+	Keys func() []string
+	// Synced are waited for before the first pass: the registrations of the controller's handlers.
+	Synced []informer.InformerSynced
+
+	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number for most controllers.
+	Workers int
+	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
+	DrainTimeout time.Duration
+	// PassTimeout is how long a pass may take. Default 2 minutes.
+	PassTimeout time.Duration
+	// RateLimiter decides when a key whose pass failed is tried again. Default: 5 ms, doubled with each failure up to 60 s,
+	// for each key on its own.
+	RateLimiter queue.RateLimiter[string]
+	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
+	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+	// QueueTrace gets what the queue does. Default: none.
+	QueueTrace *queue.Trace[string]
+	// QueueMetrics makes the queue's metrics. Default: none. See [Pool.UpdateMetrics].
+	QueueMetrics queue.MetricsProvider
+	// Trace gets what happens. Default: none.
+	Trace *Trace
+}
+
+// Trace is a set of hooks that are called as the pool works. The pointer and each hook may be nil. Hooks run on the goroutine of
+// the worker and must not block; one that panics makes the pass fail.
+type Trace struct {
+	// PassContext returns the context of a pass: ctx, or one that is derived from it.
+	PassContext func(ctx context.Context, key string) context.Context
+	// PassStarted: a worker begins a pass.
+	PassStarted func(key string)
+	// PassDone: the pass is over, and due again after that time if that is positive. failures counts the failed passes since the
+	// last one that succeeded. err is a [*wait.Panic] if the pass panicked.
+	PassDone func(key string, took time.Duration, failures int, after time.Duration, err error)
+}
+
+// Why a pass was ended before its time.
+var (
+	// ErrPassTimeout: it took longer than Config.PassTimeout.
+	ErrPassTimeout = errors.New("the pass took too long")
+	// ErrCutShort: the pool was stopped, and Config.DrainTimeout is over.
+	ErrCutShort = errors.New("the controller was stopped")
+)
+
+const (
+	defaultWorkers      = 5
+	defaultDrainTimeout = 20 * time.Second
+	defaultPassTimeout  = 2 * time.Minute
+	firstRetry          = 5 * time.Millisecond
+	lastRetry           = time.Minute
+)
+
+// withDefaults returns the configuration with every field set that New and Run use without a check.
+func (c Config) withDefaults() Config {
+	c.Workers = orDefault(c.Workers, defaultWorkers)
+	c.DrainTimeout = orDefault(c.DrainTimeout, defaultDrainTimeout)
+	c.PassTimeout = orDefault(c.PassTimeout, defaultPassTimeout)
+	if c.Keys == nil {
+		c.Keys = func() []string { return nil }
+	}
+	if c.RateLimiter == nil {
+		c.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
+	}
+	if c.NewQueue == nil {
+		c.NewQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+			return queue.NewRateLimiting(limiter, config)
+		}
+	}
+	trace := Trace{}
+	if c.Trace != nil {
+		trace = *c.Trace
+	}
+	if trace.PassContext == nil {
+		trace.PassContext = func(ctx context.Context, _ string) context.Context { return ctx }
+	}
+	if trace.PassStarted == nil {
+		trace.PassStarted = func(string) {}
+	}
+	if trace.PassDone == nil {
+		trace.PassDone = func(string, time.Duration, int, time.Duration, error) {}
+	}
+	c.Trace = &trace
+	return c
+}
+
+func orDefault[T int | time.Duration](value, fallback T) T {
+	if value <= 0 {
+		return fallback
+	}
+	return value
+}

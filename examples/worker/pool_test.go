@@ -1,0 +1,327 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/queue"
+	"orrery/wait"
+)
+
+// log notes the passes of a pool with the time at which they began or ended.
+type log struct {
+	began time.Time
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func newLog() *log { return &log{began: time.Now()} }
+
+func (l *log) note(format string, arguments ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprint(time.Since(l.began).Round(time.Millisecond), " ")+fmt.Sprintf(format, arguments...))
+}
+
+// read returns the lines since the last call.
+func (l *log) read() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.lines = nil
+	return lines
+}
+
+func (l *log) trace() *worker.Trace {
+	return &worker.Trace{
+		PassStarted: func(key string) { l.note("%s starts", key) },
+		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
+			l.note("%s done: took %v, failures %d, after %v, err %v", key, took, failures, after, err)
+		},
+	}
+}
+
+// run starts a pool and returns the functions that end its two contexts, and what is closed when Run has returned.
+func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struct{}) {
+	t.Helper()
+	stopped, stop := context.WithCancel(t.Context())
+	alive, kill := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pool.Run(stopped, alive)
+	}()
+	synctest.Wait()
+	return stop, kill, done
+}
+
+func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		var results []func() (time.Duration, error)
+		pool := worker.New(worker.Config{
+			Workers: 1,
+			Trace:   l.trace(),
+			Reconcile: func(context.Context, string) (time.Duration, error) {
+				result := results[0]
+				results = results[1:]
+				return result()
+			},
+			RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+		})
+		stop, _, ended := run(t, pool)
+		results = []func() (time.Duration, error){
+			func() (time.Duration, error) { return time.Hour, errors.New("no") },
+			func() (time.Duration, error) { panic("broken") },
+			func() (time.Duration, error) { return 10 * time.Second, nil },
+			func() (time.Duration, error) { return 0, errors.New("again") },
+			func() (time.Duration, error) { return 0, nil },
+		}
+		pool.Add("a")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.Equal(t, []string{
+			"0s a starts", "0s a done: took 0s, failures 1, after 0s, err no",
+			"1s a starts", "1s a done: took 0s, failures 2, after 0s, err panic: broken",
+			"3s a starts", "3s a done: took 0s, failures 0, after 10s, err <nil>",
+			"13s a starts", "13s a done: took 0s, failures 1, after 0s, err again",
+			"14s a starts", "14s a done: took 0s, failures 0, after 0s, err <nil>",
+		}, l.read())
+		assert.Empty(t, results)
+		stop()
+		<-ended
+	})
+}
+
+func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.True(t, wait.ReallyCrash.Load())
+		var caught *wait.Panic
+		var mu sync.Mutex
+		passes := map[string]int{}
+		pool := worker.New(worker.Config{
+			Workers: 1,
+			Reconcile: func(_ context.Context, key string) (time.Duration, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				passes[key]++
+				if key == "bad" {
+					panic("broken")
+				}
+				return time.Minute, nil
+			},
+			Trace: &worker.Trace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+				if key == "bad" {
+					errors.As(err, &caught)
+				}
+			}},
+		})
+		stop, _, ended := run(t, pool)
+		pool.Add("bad")
+		pool.Add("good")
+		time.Sleep(time.Hour - time.Second)
+		stop()
+		<-ended
+		assert.Equal(t, 60, passes["good"])
+		assert.Greater(t, passes["bad"], 60)
+		require.NotNil(t, caught)
+		assert.Contains(t, string(caught.Stack), "worker_test.TestOneKeyThatPanics")
+	})
+}
+
+// The end of a pass is lost to a hook that panics, and the key is not.
+func TestAHookThatPanicsCostsOneReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+		defer wait.PanicHandlers.Replace()()
+		passes := 0
+		pool := worker.New(worker.Config{
+			Workers:   1,
+			Reconcile: func(context.Context, string) (time.Duration, error) { passes++; return 0, nil },
+			Trace: &worker.Trace{PassDone: func(string, time.Duration, int, time.Duration, error) {
+				if passes == 1 {
+					panic("hook")
+				}
+			}},
+		})
+		stop, _, ended := run(t, pool)
+		pool.Add("a")
+		synctest.Wait()
+		pool.Add("a")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, 2, passes)
+		stop()
+		<-ended
+	})
+}
+
+func TestAPassHasATimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		deaf := make(chan struct{})
+		pool := worker.New(worker.Config{
+			Workers:     2,
+			PassTimeout: time.Minute,
+			Trace:       l.trace(),
+			Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
+				if key == "deaf" {
+					<-deaf
+					return 0, nil
+				}
+				<-ctx.Done()
+				return 0, ctx.Err()
+			},
+			RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour),
+		})
+		stop, _, ended := run(t, pool)
+		pool.Add("slow")
+		pool.Add("deaf")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+worker.ErrPassTimeout.Error())
+		assert.NoError(t, pool.Healthy())
+		assert.Contains(t, pool.Snapshot().Active, "deaf")
+		time.Sleep(time.Second)
+		assert.EqualError(t, pool.Healthy(), "the pass of deaf has been under way for 2m1s")
+		close(deaf)
+		synctest.Wait()
+		assert.NoError(t, pool.Healthy())
+		stop()
+		<-ended
+	})
+}
+
+// What a standby hears is not kept, and nothing is missed: Run begins with what there is.
+func TestAStandbyKeepsNoKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		var synced atomic.Bool
+		there := []string{}
+		pool := worker.New(worker.Config{
+			Name:      "standby",
+			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
+			Keys:      func() []string { return there },
+			Synced:    []informer.InformerSynced{synced.Load},
+			Trace:     l.trace(),
+			Workers:   1,
+		})
+		pool.Add("gone")
+		assert.Empty(t, pool.Snapshot().Queue.Queued)
+		assert.Equal(t, "standby", pool.Snapshot().Queue.Name)
+		there = []string{"a", "b"}
+		stop, _, ended := run(t, pool)
+		assert.Empty(t, l.read(), "the store is not filled")
+		synced.Store(true)
+		time.Sleep(time.Second)
+		pool.AddAfter("c", time.Second)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		lines := l.read()
+		require.Len(t, lines, 6)
+		assert.Contains(t, lines[0], "a starts")
+		assert.Contains(t, lines[2], "b starts")
+		assert.Contains(t, lines[4], "2s c starts")
+		stop()
+		<-ended
+	})
+}
+
+func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := worker.New(worker.Config{
+			Reconcile: func(context.Context, string) (time.Duration, error) { panic("nobody works") },
+			Keys:      func() []string { return []string{"a"} },
+			Synced:    []informer.InformerSynced{func() bool { return false }},
+		})
+		stop, _, ended := run(t, pool)
+		stop()
+		<-ended
+		assert.True(t, pool.Snapshot().Queue.ShuttingDown)
+	})
+}
+
+// busy returns a pool with one worker that has the key "in hand" and another one that waits; a pass takes ten seconds.
+func busy(l *log) *worker.Pool {
+	return worker.New(worker.Config{
+		Workers:      1,
+		DrainTimeout: 15 * time.Second,
+		Trace:        l.trace(),
+		Keys:         func() []string { return []string{"in hand", "waiting"} },
+		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
+			return time.Hour, wait.Sleep(ctx, 10*time.Second)
+		},
+	})
+}
+
+func TestStopFinishesWhatIsQueuedForALimitedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		stop, _, ended := run(t, busy(l))
+		stop()
+		<-ended
+		assert.Equal(t, []string{
+			"0s in hand starts", "10s in hand done: took 10s, failures 0, after 1h0m0s, err <nil>",
+			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " + worker.ErrCutShort.Error(),
+		}, l.read())
+	})
+}
+
+func TestTheEndOfAliveCutsEverythingShort(t *testing.T) {
+	for name, stopFirst := range map[string]bool{"at work": false, "while it drains": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLog()
+				stop, kill, ended := run(t, busy(l))
+				if stopFirst {
+					stop()
+				}
+				time.Sleep(time.Second)
+				kill()
+				<-ended
+				assert.Equal(t, []string{
+					"0s in hand starts", "1s in hand done: took 1s, failures 1, after 0s, err context canceled",
+				}, l.read())
+				stop()
+			})
+		})
+	}
+}
+
+type key struct{}
+
+func TestTheContextOfAPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var saw any
+		pool := worker.New(worker.Config{
+			Keys: func() []string { return []string{"a"} },
+			Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
+				saw = ctx.Value(key{})
+				return 0, nil
+			},
+			Trace: &worker.Trace{PassContext: func(ctx context.Context, name string) context.Context {
+				return context.WithValue(ctx, key{}, name+"#1")
+			}},
+			NewQueue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+				return queue.NewRateLimiting(limiter, config)
+			},
+		})
+		stop, _, ended := run(t, pool)
+		pool.UpdateMetrics()
+		assert.Equal(t, "a#1", saw)
+		stop()
+		<-ended
+	})
+}

@@ -1,0 +1,263 @@
+package informertest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// removalCases are about handlers that are removed.
+var removalCases = []contractCase{
+	{"a removed handler is told nothing more, the others are (kubernetes/kubernetes#98657)", func(b *bubble) {
+		b.make(InformerConfig{})
+		removed, registration := b.handlerDuring(nil)
+		stays := b.handler()
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		require.NoError(b, b.informer.RemoveEventHandler(registration))
+		b.set("ns/a", "2")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1"}, removed.Events())
+		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, stays.Events())
+		assert.NoError(b, b.informer.RemoveEventHandler(registration), "removing again does nothing")
+	}},
+	{"a handler that was removed before the start is told nothing", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{})
+		removed, registration := b.handlerDuring(nil)
+		stays := b.handler()
+		require.NoError(b, b.informer.RemoveEventHandler(registration))
+		b.start()
+		assert.Empty(b, removed.Events())
+		assert.Len(b, stays.Events(), 1)
+	}},
+	{"one handler added twice is two handlers", func(b *bubble) {
+		b.make(InformerConfig{})
+		var mu sync.Mutex
+		calls := 0
+		count := func(Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls++
+		}
+		first, err := b.informer.AddEventHandler(count, -1)
+		require.NoError(b, err)
+		_, err = b.informer.AddEventHandler(count, -1)
+		require.NoError(b, err)
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		assert.Equal(b, 2, calls)
+		require.NoError(b, b.informer.RemoveEventHandler(first))
+		b.set("ns/a", "2")
+		b.settle()
+		assert.Equal(b, 3, calls)
+	}},
+	{"a removal drops what waits and does not wait for the callback", func(b *bubble) {
+		b.make(InformerConfig{})
+		g := newGate()
+		h, registration := b.handlerDuring(func(Event) { g.wait() })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.settle()
+		require.NoError(b, b.informer.RemoveEventHandler(registration)) // while the callback is going on
+		g.open()
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
+	}},
+	{"a handler may remove itself", func(b *bubble) {
+		b.make(InformerConfig{})
+		var registration Registration
+		h := &Recorder{During: func(Event) { assert.NoError(b, b.informer.RemoveEventHandler(registration)) }}
+		registration, err := b.informer.AddEventHandler(h.Handle, -1)
+		require.NoError(b, err)
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/a", "2")
+		b.settle()
+		if b.has(EveryChange) {
+			assert.Equal(b, []string{"add ns/a=1"}, h.Events())
+		} else {
+			assert.Len(b, h.Events(), 1)
+		}
+	}},
+	{"a handler may add another one", func(b *bubble) {
+		b.make(InformerConfig{})
+		added := &Recorder{}
+		b.handlerDuring(func(e Event) {
+			if e.Kind == "add" {
+				_, err := b.informer.AddEventHandler(added.Handle, -1)
+				assert.NoError(b, err)
+			}
+		})
+		b.start()
+		b.set("ns/a", "1")
+		b.settle()
+		b.set("ns/a", "2")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1 (initial)", "update ns/a 1->2"}, added.Events())
+	}},
+	{"a registration is good for its own informer", func(b *bubble) {
+		stranger := b.impl.New(b, NewContractSource(), InformerConfig{})
+		foreign, err := stranger.AddEventHandler(func(Event) {}, -1)
+		require.NoError(b, err)
+		b.make(InformerConfig{})
+		h := b.handler()
+		b.start()
+		err = b.informer.RemoveEventHandler(foreign)
+		if b.has(RefusesForeign) {
+			assert.Error(b, err)
+		} else {
+			assert.NoError(b, err)
+		}
+		b.set("ns/a", "1")
+		b.settle()
+		assert.Len(b, h.Events(), 1, "and removes no other")
+	}},
+	{"a removal that waits", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(ShutDowner)
+		require.Equal(b, b.has(WaitsForHandlers), can)
+		if !can {
+			return
+		}
+		g := newGate()
+		h, registration := b.handlerDuring(func(Event) { g.wait() })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.settle()
+		var result error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			result = informer.ShutDownEventHandler(context.Background(), registration)
+		}()
+		b.settle()
+		select {
+		case <-done:
+			b.Error("it did not wait for the callback")
+		default:
+		}
+		g.open()
+		<-done
+		assert.NoError(b, result)
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
+		assert.NoError(b, informer.ShutDownEventHandler(context.Background(), registration), "again: nothing to do")
+	}},
+	{"a removal that delivers", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(Drainer)
+		require.Equal(b, b.has(DrainsHandlers), can)
+		if !can {
+			return
+		}
+		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Second) })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.set("ns/c", "1")
+		b.settle()
+		begin := time.Now()
+		require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
+		assert.Equal(b, 3*time.Second, time.Since(begin))
+		b.set("ns/d", "1")
+		b.settle()
+		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
+	}},
+	{"a removal that delivers while events flow and another handler is stuck tells each event once", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(Drainer)
+		require.Equal(b, b.has(DrainsHandlers), can)
+		if !can {
+			return
+		}
+		g := newGate()
+		b.handlerDuring(func(Event) { g.wait() })
+		stays := b.handler()
+		b.start()
+		var changing sync.WaitGroup
+		changing.Go(func() { change3000Times(b) })
+		for range 20 {
+			time.Sleep(time.Nanosecond) // let the others go on
+			leaves, registration := b.handlerDuring(nil)
+			before := b.informer.Content()
+			require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
+			got, err := b.replay(leaves)
+			require.NoError(b, err, "no event twice, none left out")
+			for key := range before {
+				assert.Contains(b, got, key, "what was in the store when it was added")
+			}
+		}
+		changing.Wait()
+		g.open()
+		b.settle()
+		got, err := b.replay(stays)
+		require.NoError(b, err)
+		assert.Equal(b, content(b.source), got)
+	}},
+	{"removals that deliver, inside the callback of a handler that everybody may be waiting for", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(Drainer)
+		require.Equal(b, b.has(DrainsHandlers), can)
+		if !can {
+			return
+		}
+		g := newGate()
+		var other, own Registration
+		calls := 0
+		_, own = b.handlerDuring(func(Event) {
+			if calls++; calls > 1 {
+				return
+			}
+			g.wait()
+			assert.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), other))
+			assert.Error(b, informer.ShutDownEventHandlerWithDrain(context.Background(), own), "it cannot wait for itself")
+		})
+		var drained *Recorder
+		drained, other = b.handlerDuring(nil)
+		stays := b.handler()
+		b.start()
+		want := change3000Times(b)
+		g.open()
+		b.settle()
+		_, err := b.replay(drained)
+		require.NoError(b, err)
+		assert.NotEmpty(b, drained.Events())
+		if b.has(EveryChange) {
+			assert.Greater(b, calls, 1, "what was there is still delivered")
+		}
+		b.leadsTo(want, stays)
+	}},
+	{"a hundred goroutines add and remove while events flow", func(b *bubble) {
+		b.make(InformerConfig{})
+		steady := b.handler()
+		b.start()
+		var abuse sync.WaitGroup
+		for i := range 100 {
+			abuse.Go(func() {
+				dice := rand.New(rand.NewPCG(uint64(i), 1))
+				for n := range 5 {
+					h, registration := b.handlerDuring(nil)
+					b.set(fmt.Sprintf("ns/%d", i%10), fmt.Sprintf("%d-%d", i, n))
+					time.Sleep(time.Duration(dice.IntN(1000)))
+					assert.NoError(b, b.informer.RemoveEventHandler(registration))
+					_, err := b.replay(h)
+					assert.NoError(b, err)
+				}
+			})
+		}
+		abuse.Wait()
+		b.settle()
+		got, err := b.replay(steady)
+		require.NoError(b, err)
+		assert.Equal(b, content(b.source), got)
+	}},
+}

@@ -1,0 +1,208 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"orrery/informer"
+	"orrery/internal/observe/logs"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Manager is the controller manager: it sets up the chosen controllers, runs their informers, lets them work, and starts later
+// those whose resource appears later.
+type Manager struct {
+	shared         *Shared // with every default
+	informerClient *restclient.Client
+	informers      informer.SharedInformerFactory
+	available      AvailableResources
+	recorders      recorders
+	looking        sync.WaitGroup // the goroutine that looks for missing resources
+	running        sync.WaitGroup // the controllers
+
+	mu       sync.Mutex // guards what follows, and the members
+	members  []*member
+	watched  []watched
+	prepared bool
+	term     *term // nil: the controllers do not work
+}
+
+// member is a controller of a manager, and what is known of it.
+type member struct {
+	Descriptor
+	context ControllerContext
+
+	// Guarded by Manager.mu.
+	controller Controller // nil: it is not set up
+	state      State
+	failed     error                              // why it was not set up, or has ended
+	uses       []api.GroupVersionResource         // whose informers it has asked for
+	trouble    map[api.GroupVersionResource]error // of those: why their informers see nothing
+}
+
+// watched is an informer, for the question whether all are filled.
+type watched struct {
+	name   string
+	synced func() bool
+}
+
+// term is the time in which the controllers work.
+type term struct{ stop, alive context.Context }
+
+// NewManager returns a manager of these controllers, see [Choose]. Nothing is sent or started before Prepare.
+func NewManager(shared Shared, chosen []Descriptor) *Manager {
+	if shared.ResyncPeriod <= 0 {
+		shared.ResyncPeriod = defaultResync
+	}
+	if shared.DrainTimeout <= 0 {
+		shared.DrainTimeout = defaultDrain
+	}
+	if shared.Logger == nil {
+		shared.Logger = logs.New(logs.Config{Writer: io.Discard})
+	}
+	if shared.Worked == nil {
+		shared.Worked = func() {}
+	}
+	m := &Manager{shared: &shared}
+	m.recorders.shared = m.shared
+	m.informerClient = m.clientFor("shared-informers", 1, 1)
+	for _, d := range chosen {
+		c := &member{Descriptor: d, state: Missing, trouble: map[api.GroupVersionResource]error{}}
+		client := m.clientFor(d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))
+		c.context = ControllerContext{
+			Shared: shared, Name: d.Name, Client: client, AvailableResources: &m.available,
+			manager: m, recorder: m.recorders.of(d.Name, client),
+		}
+		m.members = append(m.members, c)
+		if shared.Server != nil {
+			shared.Server.Live(d.Name, func() error { return m.healthy(c) })
+		}
+		if shared.Metrics != nil {
+			shared.Metrics.Running(d.Name, false)
+		}
+	}
+	if shared.Server != nil {
+		shared.Server.Show("gears", func() any { return shared.Gears.Forms() })
+		shared.Server.Show("controllers", func() any { return m.Snapshot() })
+	}
+	return m
+}
+
+// clientFor returns a client that shows its user in the logs of the API server, as "orrery/v1 (linux/amd64) namespace-controller".
+func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient.Client {
+	client := m.shared.Client.As(m.shared.Client.Config().UserAgent+" "+user, m.shared.QPS*float32(qpsFactor), m.shared.Burst*burstFactor)
+	if m.shared.Server != nil {
+		m.shared.Server.Show("client/"+user, func() any { return client.Snapshot() })
+	}
+	return client
+}
+
+// Prepare asks the server what it has, sets up every controller whose resources are there, and starts the informers. From then on
+// they stand by. The others are set up when their resources have appeared. All of that ends with lifetime, which should end
+// later than the controllers: one that finishes what it has in hand still reads the stores. The questions end with ctx. The
+// error is a [*DiscoveryError], or that of an initialiser.
+func (m *Manager) Prepare(ctx, lifetime context.Context) error {
+	if err := m.available.look(ctx, m.shared.Client, m.needs()); err != nil {
+		return &DiscoveryError{err}
+	}
+	for _, c := range m.members {
+		if err := m.setUp(c); err != nil {
+			return fmt.Errorf("starting %s: %w", c.Name, err)
+		}
+	}
+	if err := m.informers.Start(lifetime); err != nil {
+		return fmt.Errorf("starting the informers: %w", err)
+	}
+	m.mu.Lock()
+	m.prepared = true
+	m.mu.Unlock()
+	m.looking.Go(func() { m.keepLooking(lifetime) })
+	return nil
+}
+
+// DiscoveryError says that the server does not tell what resources it has.
+type DiscoveryError struct{ Err error }
+
+func (e *DiscoveryError) Error() string { return fmt.Sprintf("discovering resources: %v", e.Err) }
+
+func (e *DiscoveryError) Unwrap() error { return e.Err }
+
+// lookEvery is how often the server is asked whether a missing resource has appeared. A watch of CustomResourceDefinitions
+// would tell at once, but needs a right that controllers do not need otherwise, and says nothing of the resources of
+// aggregated API servers.
+const lookEvery = 10 * time.Second
+
+// keepLooking sets controllers up whose resources have appeared, until there is nothing left to look for.
+func (m *Manager) keepLooking(ctx context.Context) {
+	for len(m.needs()) > 0 && wait.Sleep(ctx, wait.Jitter(lookEvery, 0.1)) == nil {
+		if err := m.available.look(ctx, m.informerClient, m.needs()); err != nil {
+			m.shared.Logger.At(1).Err(err).Msg("the server does not tell whether a missing resource has appeared")
+			continue
+		}
+		for _, c := range m.members {
+			if m.state(c) != Missing {
+				continue
+			}
+			if err := m.setUp(c); err != nil {
+				m.ended(c, err)
+				continue
+			}
+			if err := m.informers.Start(ctx); err != nil {
+				return // the process is about to end
+			}
+			m.launch(c)
+		}
+	}
+}
+
+// needs are the resources of the controllers that have not been set up.
+func (m *Manager) needs() (all []api.GroupVersionResource) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.members {
+		if c.state == Missing {
+			all = append(all, c.Needs...)
+		}
+	}
+	return all
+}
+
+// setUp calls the initialiser of a controller if the server has what it needs.
+func (m *Manager) setUp(c *member) error {
+	for _, resource := range c.Needs {
+		if !m.available.Has(resource) {
+			m.missing(c, resource)
+			return nil
+		}
+	}
+	var controller Controller
+	err := guarded(func() (err error) {
+		controller, err = c.New(c.context)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	c.controller, c.state, c.failed = controller, Standby, nil
+	m.mu.Unlock()
+	if gauges, ok := controller.(interface{ UpdateMetrics() }); ok && m.shared.Metrics != nil {
+		m.shared.Metrics.BeforeGather(gauges.UpdateMetrics)
+	}
+	return nil
+}
+
+// guarded returns the error of f, or its panic, whatever wait.ReallyCrash says: one controller cannot keep the others from working.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = wait.NewPanic(value)
+		}
+	}()
+	return f()
+}

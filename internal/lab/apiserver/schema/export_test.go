@@ -1,4 +1,0 @@
-package schema
-
-// CanonicalQuantity is what Prune makes of an amount.
-var CanonicalQuantity = canonicalQuantity

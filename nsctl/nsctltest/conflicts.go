@@ -1,0 +1,131 @@
+package nsctltest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		conflicts := 0
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/finalize") && conflicts < 3 {
+				conflicts++
+				c.Update("ns", func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"kubernetes", "example.com/new"} })
+			}
+			return nil
+		})
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		assert.Equal(t, 3, conflicts)
+		assert.Equal(t, []string{"example.com/new"}, c.Existing(t, "ns").Spec.Finalizers, "what was added in the meantime is kept")
+	})
+}
+
+// Upstream repeats for ever, without a pause (UPSTREAM: retryOnConflict loops without limit or delay).
+func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/finalize") {
+				return Status(409, api.ReasonConflict, "the object has been modified")
+			}
+			return nil
+		})
+		started := time.Now()
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		require.True(t, api.IsConflict(err), "%v", err)
+		tries := Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize")
+		assert.Greater(t, tries, 2)
+		assert.Less(t, tries, 12)
+		assert.Greater(t, time.Since(started), 300*time.Millisecond, "there are pauses (virtual time)")
+	})
+}
+
+func (s suite) ConflictWithARecreatedNamespaceStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/finalize") {
+				c.AddNamespace("ns", true, "kubernetes") // the same name, another UID
+			}
+			return nil
+		})
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		var changed *nsctl.UIDChangedError
+		require.ErrorAs(t, err, &changed)
+		assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
+	})
+}
+
+func (s suite) StatusThatCannotBeWrittenDoesNotStopTheDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/status") {
+				return Status(403, api.ReasonForbidden, "no status for you")
+			}
+			return nil
+		})
+		var failed atomic.Int32
+		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { failed.Add(1) }}
+		require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+		assert.Equal(t, []string{"example.com/other"}, c.Existing(t, "ns").Spec.Finalizers)
+		assert.Equal(t, int32(1), failed.Load(), "but it is told")
+	})
+}
+
+func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodPut {
+				return Status(404, api.ReasonNotFound, "not found")
+			}
+			return nil
+		})
+		assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+	})
+}
+
+func (s suite) ErrorsOfTheGetAreReturned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.Refuse(func(*http.Request) *api.Status { return Status(403, api.ReasonForbidden, "no") })
+		assert.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
+	})
+}
+
+func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		ctx, cancel := context.WithCancel(t.Context())
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				cancel()
+			}
+			return nil
+		})
+		trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("a pass that was cut short tried to write its findings") }}
+		err := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(ctx, "ns")
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
+	})
+}

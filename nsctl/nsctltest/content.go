@@ -1,0 +1,166 @@
+package nsctltest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+func (s suite) EventsAreNotDeletedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		requests := c.Log()
+		assert.Contains(t, requests, "DELETE /api/v1/namespaces/ns/events")
+		assert.NotContains(t, requests, "DELETE /apis/events.k8s.io/v1/namespaces/ns/events")
+	})
+}
+
+func (s suite) ContentIsDeletedAndVerified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("full", true, "kubernetes")
+		c.Put("configmaps.", "full", "a")
+		c.Put("configmaps.", "full", "b")
+		c.Put("deployments.apps", "full", "web")
+		c.Put("configmaps.", "other", "a")
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "full"))
+
+		assert.Nil(t, c.Namespace("full"))
+		assert.Empty(t, c.Left("full"))
+		assert.Equal(t, []string{"configmaps./a"}, c.Left("other"), "other namespaces are left alone")
+		requests := c.Log()
+		assert.Contains(t, requests, "GET /api/v1/namespaces/full/configmaps", "something was found: look again")
+		assert.Contains(t, requests, "GET /apis/apps/v1/namespaces/full/deployments")
+		if s.has(ReadsAnswers) {
+			assert.NotContains(t, requests, "GET /api/v1/namespaces/full/secrets", "nothing was found: that is the proof")
+		} else {
+			assert.Contains(t, requests, "GET /api/v1/namespaces/full/secrets")
+		}
+	})
+}
+
+func (s suite) BareStatusAnswerGetsTheVerifyingList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.BareStatus = []string{"leases.coordination.k8s.io"}
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/hold"))
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, err, &remaining)
+		assert.Contains(t, c.Log(), "GET /apis/coordination.k8s.io/v1/namespaces/ns/leases")
+		assert.NotNil(t, c.Namespace("ns"))
+	})
+}
+
+// Whatever else a server answers proves nothing either. Upstream does not look at it at all.
+func (s suite) AnswerThatIsNoListGetsTheVerifyingList(t *testing.T) {
+	for name, body := range map[string]string{
+		"nothing": "", "text": "deleted", "an object": "{}", "an object of the type": `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}`,
+		"a first page": `{"kind":"LeaseList","metadata":{"continue":"next"},"items":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.Answers = map[string]string{"leases.coordination.k8s.io": body}
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/hold"))
+				deleter := s.newDeleter(t, c)
+				var remaining *nsctl.ResourcesRemainingError
+				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+				assert.NotNil(t, c.Namespace("ns"))
+				c.Release("leases.coordination.k8s.io", "ns", "held")
+				require.NoError(t, deleter.Delete(t.Context(), "ns"))
+				assert.Nil(t, c.Namespace("ns"))
+			})
+		})
+	}
+}
+
+func (s suite) OneTypesFailureDoesNotKeepTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("configmaps.", "ns", "a")
+		c.Put("secrets.", "ns", "a")
+		c.Put("roles.rbac.authorization.k8s.io", "ns", "a")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && (strings.HasSuffix(r.URL.Path, "/secrets") || strings.HasSuffix(r.URL.Path, "/roles")) {
+				return Status(403, api.ReasonForbidden, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]+" are forbidden")
+			}
+			return nil
+		})
+		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
+		require.True(t, api.IsForbidden(err), "the cause is found through the aggregate: %v", err)
+		var resource *nsctl.ResourceError
+		require.ErrorAs(t, err, &resource)
+		assert.Equal(t, []string{"roles.rbac.authorization.k8s.io/a", "secrets./a"}, c.Left("ns"))
+		assert.Equal(t, "Failed to delete all resource types, 2 remaining: roles are forbidden, secrets are forbidden",
+			ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message)
+		assert.NotNil(t, c.Namespace("ns"))
+	})
+}
+
+func (s suite) AListThatFailsIsNotAnEmptyOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("secrets.", "ns", "held", WithFinalizers("example.com/hold"))
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/secrets") {
+				return Status(403, api.ReasonForbidden, "secrets may not be listed")
+			}
+			return nil
+		})
+		require.True(t, api.IsForbidden(s.newDeleter(t, c).Delete(t.Context(), "ns")))
+		assert.NotNil(t, c.Namespace("ns"))
+	})
+}
+
+// Count returns how often a request was made.
+func Count(requests []string, wanted string) int {
+	n := 0
+	for _, request := range requests {
+		if request == wanted {
+			n++
+		}
+	}
+	return n
+}
+
+func (s suite) FinalizersOnContentAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("deployments.apps", "ns", "held", WithFinalizers("example.com/hold"))
+		deleter := s.newDeleter(t, c)
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		assert.Equal(t, int64(15), remaining.Estimate)
+		ns := c.Namespace("ns")
+		assert.Equal(t, "Some resources are remaining: deployments.apps has 1 resource instances", ConditionOf(ns, api.NamespaceContentRemaining).Message)
+		assert.Equal(t, api.ConditionFalse, ConditionOf(ns, api.NamespaceDeletionContentFailure).Status)
+
+		c.Release("deployments.apps", "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Nil(t, c.Namespace("ns"))
+	})
+}
+
+func (s suite) ContentErrorReadsWellAloneAndInCompany(t *testing.T) {
+	one := &nsctl.ContentError{Errors: []error{context.Canceled}}
+	assert.EqualError(t, one, "context canceled")
+	two := &nsctl.ContentError{Errors: []error{context.Canceled, context.DeadlineExceeded}}
+	assert.EqualError(t, two, "2 errors: [context canceled, context deadline exceeded]")
+	assert.ErrorIs(t, two, context.DeadlineExceeded)
+}

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/controlplane"
+)
+
+// TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the two controllers of the
+// examples, on a genuine control plane whose kube-controller-manager has neither.
+func TestOfficialWorkloadSpecs(t *testing.T) {
+	t.Parallel()
+	server, err := controlplane.Start(t.Context(), controlplane.Config{
+		FakeNodes:           2,
+		NamespaceController: true,
+		Controllers:         append(controlplane.DefaultControllers(), "resourcequota-controller"),
+		Log:                 t.Output(),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	runWorkloads(t, server)
+
+	var report bytes.Buffer
+	err = RunOfficialSpecs(t.Context(), server.Kubeconfig(), &report, "--of=workloads")
+	if err != nil {
+		t.Log(report.String())
+	}
+	require.NoError(t, err)
+}
+
+const workloadControllers = "--controllers=replicaset-controller,deployment-controller"
+
+// runWorkloads runs "orrery run" with the two controllers until the test ends, with the rights that "orrery rbac" gives them and
+// no others.
+func runWorkloads(t *testing.T, server Server) {
+	const user = "workloads"
+	orrery, err := controlplane.FindUp(Orrery().Binary)
+	require.NoError(t, err)
+	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
+	require.NoError(t, err)
+	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", workloadControllers, "--leader-elect=false", "--user="+user).Output()
+	require.NoError(t, err)
+	apply := exec.CommandContext(t.Context(), kubectl, "--kubeconfig="+server.Kubeconfig(), "apply", "-f", "-")
+	apply.Stdin = bytes.NewReader(rights)
+	output, err := apply.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+
+	kubeconfig, err := server.KubeconfigFor(user)
+	require.NoError(t, err)
+	subject := Orrery()
+	subject.Name = user
+	process, err := subject.start(kubeconfig, server.LogFile(user), workloadControllers)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		process.Stop(context.Background())
+		assert.NoError(t, process.Err())
+		if t.Failed() {
+			t.Logf("the end of the log of the controllers:\n%s", process.Tail())
+		}
+	})
+}
