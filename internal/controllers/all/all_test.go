@@ -139,7 +139,8 @@ func list[T restclient.Object](w *world, resource api.GroupVersionResource, name
 
 type object = map[string]any
 
-// events returns component, reason and the beginning of the message of Events, without the names that are made up.
+// events returns component, reason and the beginning of the message of Events, without the names
+// that are made up.
 func (w *world) events(namespace string) (all []string) {
 	w.t.Helper()
 	made := regexp.MustCompile(` (web-\S+|vm-\S+)|(pod:|creating:|server) .*`)
@@ -149,8 +150,9 @@ func (w *world) events(namespace string) (all []string) {
 	return all
 }
 
-// All controllers in one process: each does its work, the stores of what several of them read are shared, and the deletion of the
-// namespace takes everything along, the machine outside of the cluster too.
+// All controllers in one process: each does its work, the stores of what several of them read are
+// shared, and the deletion of the namespace takes everything along, the machine outside of the
+// cluster too.
 func TestAllControllersInOneProcess(t *testing.T) {
 	for _, set := range []string{gears.Fast, gears.Textbook} {
 		t.Run(set, func(t *testing.T) {
