@@ -7,7 +7,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help build demo try test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests fmt clean
+.PHONY: help build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -24,6 +24,9 @@ try: build ## start a real control plane, run the controller on it and delete a 
 	@echo "==> building the control plane (minutes the first time) and deleting a namespace on it"
 	$(MAKE) -C upstream controlplane
 	$(GO) -C upstream run ./e2e/cmd/try -controlplane $(CURDIR)/bin/controlplane
+
+minikube: build ## the same on a machine with minikube: a profile of its own, without the built-in controller, deleted at the end (KEEP=1 leaves it)
+	@deploy/minikube.sh
 
 test: ## test the main module with the race detector, and measure what the gears' tests reach (LONG=1: property tests at full length)
 	@echo "==> testing with the race detector"

@@ -49,7 +49,8 @@ type DeleterConfig struct {
 	Discovery  Discovery
 
 	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace is empty.
-	// Default "kubernetes". Tokens of others are never touched.
+	// Default "kubernetes". Tokens of others are never touched. Phase, conditions and the final DELETE are the
+	// business of the party whose token is "kubernetes": a deleter with another token leaves them alone.
 	FinalizerToken string
 	// Concurrency is how many types of one namespace the fast form deletes at a time. Default 32: all that a
 	// kube-apiserver has by itself.
@@ -78,6 +79,9 @@ func (c DeleterConfig) WithDefaults() DeleterConfig {
 	c.Trace = c.Trace.complete()
 	return c
 }
+
+// FirstParty reports whether phase, conditions and the final DELETE of the namespace are this deleter's business.
+func (c DeleterConfig) FirstParty() bool { return c.FinalizerToken == api.FinalizerKubernetes }
 
 // NamespaceClient is what the deleter does to namespaces themselves.
 // *restclient.Resource[*api.Namespace] satisfies it.

@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -37,6 +38,8 @@ type Config struct {
 	// Deleter makes the passes.
 	Deleter Deleter
 
+	// Name is that of the work queue in metrics and snapshots, and of the handler. Default "namespace", upstream's.
+	Name string
 	// Workers is how many namespaces are worked on at a time. Default 10, kube-controller-manager's
 	// --concurrent-namespace-syncs.
 	Workers int
@@ -67,10 +70,8 @@ type Config struct {
 	Trace *Trace
 }
 
-// queueName is the work queue's name in metrics, upstream's.
-const queueName = "namespace"
-
 const (
+	defaultName         = "namespace"
 	defaultWorkers      = 10
 	defaultResync       = 5 * time.Minute
 	defaultGracePeriod  = 5 * time.Second
@@ -92,10 +93,11 @@ func NewController(config Config) (*Controller, error) {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}
+	name := cmp.Or(config.Name, defaultName)
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
-		queue:       newQueue(limiter, queue.Config[string]{Name: queueName, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
+		queue:       newQueue(limiter, queue.Config[string]{Name: name, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
 		gracePeriod: noneIfNegative(config.GracePeriod, defaultGracePeriod),
 		workers:     orDefault(config.Workers, defaultWorkers),
@@ -106,7 +108,7 @@ func NewController(config Config) (*Controller, error) {
 		deletions:   map[string]*deletion{},
 	}
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
-		Name:         "namespace controller",
+		Name:         name + " controller",
 		ResyncPeriod: orDefault(config.ResyncPeriod, defaultResync),
 		Coalescing:   true, // only the newest state of a namespace matters
 	})

@@ -20,6 +20,7 @@ type namespacedResourcesDeleter struct {
 	metadataClient ContentClient
 	discovery      Discovery
 	finalizerToken string
+	firstParty     bool // phase and conditions are ours to write
 	backoff        wait.Backoff
 	trace          *Trace
 }
@@ -35,6 +36,7 @@ func NewDeleter(config DeleterConfig) Deleter {
 		metadataClient: config.Content,
 		discovery:      config.Discovery,
 		finalizerToken: config.FinalizerToken,
+		firstParty:     config.FirstParty(),
 		backoff:        config.ConflictBackoff,
 		trace:          config.Trace,
 	}
@@ -107,7 +109,7 @@ func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, n
 
 // updateNamespaceStatusFunc sets the phase Terminating. Servers set it themselves today, with the deletion timestamp.
 func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating {
+	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty {
 		return namespace, nil
 	}
 	newNamespace := *namespace
@@ -152,6 +154,9 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, 0, err // the pass was cut short: its errors are not about the namespace
+	}
+	if !d.firstParty {
+		return namespace, estimate, conditionUpdater.Err()
 	}
 
 	defer d.trace.Phase(namespace.Name, PhaseReport)()

@@ -2,7 +2,6 @@ package nsctl_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -132,38 +131,6 @@ func TestFinalizersThatAreEmptiedByHandLeaveContentBehind(t *testing.T) {
 				assert.NotNil(t, inNew.Items[0].DeletionTimestamp, "and is still waiting for its finalizer")
 			})
 		})
-	}
-}
-
-// Two parties hold one namespace, each with its token in spec.finalizers, as in the design's example of OpenShift. Whichever is done
-// first takes off its own token and no other; the namespace goes with the last one.
-func TestTwoPartiesHoldANamespace(t *testing.T) {
-	const other = "openshift.com/origin"
-	for form, newDeleter := range forms {
-		for _, order := range [][]string{{api.FinalizerKubernetes, other}, {other, api.FinalizerKubernetes}} {
-			t.Run(fmt.Sprint(form, " ", order[0], " first"), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := newServer(t)
-					s.create("development", []string{other}, "a")
-					tokens, _ := s.tokens("development")
-					require.ElementsMatch(t, []string{other, api.FinalizerKubernetes}, tokens, "the server adds its own")
-					s.delete("development")
-					s.delete("development") // however often
-					require.NoError(t, s.party(newDeleter, order[0]).Delete(t.Context(), "development"))
-					tokens, exists := s.tokens("development")
-					require.True(t, exists, "the other party still holds it")
-					assert.Equal(t, []string{order[1]}, tokens)
-					assert.Empty(t, s.left("development"))
-
-					require.NoError(t, s.party(newDeleter, order[0]).Delete(t.Context(), "development"))
-					tokens, _ = s.tokens("development")
-					assert.Equal(t, []string{order[1]}, tokens, "the first has nothing more to do")
-					require.NoError(t, s.party(newDeleter, order[1]).Delete(t.Context(), "development"))
-					_, exists = s.tokens("development")
-					assert.False(t, exists)
-				})
-			})
-		}
 	}
 }
 

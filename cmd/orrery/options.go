@@ -56,6 +56,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
 	flags.IntVar(&o.each.VirtualMachine.Workers, "concurrent-virtualmachine-syncs", 4, "how many virtual machines are processed at the same time")
 	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "what virtual machines are: "+strings.Join(driver.Names(), ", "))
+	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` with what second-party-controller holds namespaces for")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))

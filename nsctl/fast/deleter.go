@@ -64,7 +64,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 // markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older ones left it to
 // the controller.
 func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	if namespace.Status.Phase == api.NamespaceTerminating {
+	if namespace.Status.Phase == api.NamespaceTerminating || !d.FirstParty() {
 		return namespace, nil
 	}
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
@@ -82,7 +82,7 @@ func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 // remove it with its last finalizer; older ones need another DELETE. The UID protects a namespace that was re-created
 // in the meantime.
 func (d *deleter) removeFinalized(ctx context.Context, namespace *api.Namespace) error {
-	if len(namespace.Finalizers) > 0 {
+	if len(namespace.Finalizers) > 0 || !d.FirstParty() {
 		return nil
 	}
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
@@ -120,8 +120,11 @@ func (d *deleter) withoutToken(namespace *api.Namespace) *api.Namespace {
 }
 
 // updateConditions writes what the pass has found into the status if it says anything new. A failure is traced and does
-// not stop the deletion: the conditions are for people.
+// not stop the deletion: the conditions are for people. A second party has none.
 func (d *deleter) updateConditions(ctx context.Context, namespace *api.Namespace, found *nsctl.ConditionUpdater) *api.Namespace {
+	if !d.FirstParty() {
+		return namespace
+	}
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
 	written := false
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {

@@ -54,22 +54,6 @@ func (s suite) PhaseIsSetForServersThatDoNot(t *testing.T) {
 	})
 }
 
-func (s suite) ForeignFinalizerTokensAreLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("development", true, "openshift.com/origin", "kubernetes", "a.example/first", "openshift.com/origin")
-		deleter := s.newDeleter(t, c)
-		require.NoError(t, deleter.Delete(t.Context(), "development"))
-		require.NotNil(t, c.Namespace("development"), "the tokens of others were removed")
-		assert.Equal(t, []string{"a.example/first", "openshift.com/origin"}, c.Existing(t, "development").Spec.Finalizers,
-			"sorted, once each, and ours is gone")
-
-		c.Log()
-		require.NoError(t, deleter.Delete(t.Context(), "development"))
-		assert.NotContains(t, c.Log(), "PUT /api/v1/namespaces/development/finalize", "our token is gone, there is nothing to take off")
-	})
-}
-
 // The namespace design ends with a final DELETE by the controller. Servers of today remove the object themselves.
 func (s suite) FinalDeleteForOlderServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

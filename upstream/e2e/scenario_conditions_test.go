@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -43,30 +42,6 @@ func TestFinalizerOfContent(t *testing.T) {
 
 		tr.free(widgets, "finalizer", "held-3")
 		tr.awaitGone("finalizer")
-	})
-}
-
-// Another party's token in spec.finalizers: the content goes, the controller's own token goes, and the namespace stays
-// until the other party takes off its own. The name is the one in the namespace design.
-func TestForeignNamespaceFinalizer(t *testing.T) {
-	t.Parallel()
-	tryEach(t, onSharedCluster, func(tr *trial) {
-		const origin corev1.FinalizerName = "openshift.io/origin"
-		tr.createNamespace("foreign", origin)
-		tr.state.note("before: spec.finalizers", fmt.Sprint(tr.namespace("foreign").Spec.Finalizers))
-		tr.createConfigMap("foreign", "content")
-		tr.deleteNamespace("foreign")
-		tr.eventually("only the foreign token is left", func() (bool, error) {
-			namespace, err := tr.client.CoreV1().Namespaces().Get(tr.ctx, "foreign", metav1.GetOptions{})
-			return err == nil && slices.Equal(namespace.Spec.Finalizers, []corev1.FinalizerName{origin}), err
-		})
-		tr.noteNamespace("when the controller is done", "foreign")
-
-		namespace := tr.namespace("foreign")
-		namespace.Spec.Finalizers = nil
-		_, err := tr.client.CoreV1().Namespaces().Finalize(tr.ctx, namespace, metav1.UpdateOptions{})
-		require.NoError(tr.t, err)
-		tr.awaitGone("foreign")
 	})
 }
 

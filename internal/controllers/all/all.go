@@ -14,6 +14,7 @@ type Options struct {
 	Namespace      NamespaceOptions
 	VirtualMachine VirtualMachineOptions
 	Apps           AppsOptions
+	SecondParty    SecondPartyOptions
 }
 
 // NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -30,6 +31,7 @@ func Descriptors(options Options) []controllers.Descriptor {
 		deploymentController(options.Apps),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
+		secondPartyController(options.SecondParty),
 		virtualMachine(options.VirtualMachine),
 	}
 }

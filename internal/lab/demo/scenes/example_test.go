@@ -17,6 +17,8 @@ func Example() {
 	// expired-watch: all watches break, history is forgotten, and nothing is lost
 	// slow-handler: a handler that takes its time, and everybody else who does not notice
 	// conflict: somebody else keeps changing the namespace: 409, read again, repeat
+	// second-party: two parties hold a namespace, each with its own token in spec.finalizers
+	// emptied-finalizers: spec.finalizers is emptied by hand, and what was left comes back
 	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
 	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
 }

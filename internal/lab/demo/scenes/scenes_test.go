@@ -165,16 +165,16 @@ func checkEveryScene(t *testing.T, s story.State) {
 		beat{story.Reflector, "ADDED shop"},
 		beat{story.FIFO, "the delta Added joins the queue"},
 		beat{story.FIFO, "popped with 1 delta: Added"},
-		beat{story.Indexer, "holds the new state of shop; 2 handlers are told"},
+		beat{story.Indexer, "holds the new state of shop; "},
 		beat{story.You, "kubectl delete namespace shop"},
-		beat{story.Server, "the phase is Terminating, and spec.finalizers holds it: kubernetes"},
+		beat{story.Server, "the phase is Terminating, and spec.finalizers holds it: "},
 		beat{story.Worker, "pass 1 begins"},
 		beat{story.Deleter, "pods: none is left of"},
 		beat{story.Deleter, "crontabs: none is left of"},
 		beat{story.Deleter, "reports in the status that nothing is in the way any more"},
 	)
 	assert.Equal(t, 1, howOften(s, story.Deleter, "through /finalize"))
-	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"))
+	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"), "the first of each kind of event is followed")
 	assert.Equal(t, 1, howOften(s, story.Indexer, "has let go of shop"))
 	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
 
@@ -327,6 +327,44 @@ func TestConflict(t *testing.T) {
 	})
 }
 
+// The four states of the namespace design, with the Kubernetes controller first.
+func TestSecondParty(t *testing.T) {
+	play(t, "second-party", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "kubectl create namespace shop, with spec.finalizers [openshift.com/origin]"},
+			beat{story.You, "spec.finalizers [openshift.com/origin kubernetes], status.phase Active"},
+			beat{story.You, "kubectl delete namespace shop"},
+			beat{story.You, "spec.finalizers [openshift.com/origin kubernetes], status.phase Terminating"},
+			beat{story.Operator, "the storage is locked by a backup"},
+			beat{story.Deleter, "through /finalize; another party still holds it"},
+			beat{story.You, "spec.finalizers [openshift.com/origin], status.phase Terminating"},
+			beat{story.Operator, "the backup has ended"},
+			beat{story.Operator, "builds.build.openshift.com: none is left"},
+			beat{story.Operator, `takes "openshift.com/origin" out of spec.finalizers through /finalize; [] is left`},
+		)
+		require.Len(t, s.Lines, 1)
+		assert.Equal(t, story.Type{Name: "builds outside", Left: 0, Most: 6}, s.Lines[0])
+		assert.Zero(t, s.Gears.Failures, "the first party does not notice the second's trouble")
+	})
+}
+
+func TestEmptiedFinalizers(t *testing.T) {
+	play(t, "emptied-finalizers", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Deleter, "reports in the status: NamespaceFinalizersRemaining"},
+			beat{story.You, "kubectl replace --raw /api/v1/namespaces/shop/finalize"},
+			beat{story.Reflector, "DELETED shop"},
+			beat{story.Demo, "the namespace has gone, and 2 crontabs have not"},
+			beat{story.You, "kubectl create namespace shop"},
+			beat{story.You, "kubectl -n shop get crontabs: 2 crontabs"},
+			beat{story.You, "kubectl delete namespace shop"},
+			beat{story.Deleter, "reports in the status: NamespaceFinalizersRemaining"},
+			beat{story.Operator, "takes the finalizer from 2 crontabs"},
+			beat{story.Deleter, "through /finalize; the server lets it go"},
+		)
+	})
+}
+
 func TestVirtualMachine(t *testing.T) {
 	play(t, "virtualmachine", func(t *testing.T, s story.State) {
 		inOrder(t, s,
@@ -372,7 +410,7 @@ func TestRollout(t *testing.T) {
 
 // What a scene says is complete, and the files that it sends its reader to are there.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "virtualmachine", "rollout"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "virtualmachine", "rollout"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
@@ -405,5 +443,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, virtualmachine, rollout`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout`)
 }

@@ -54,15 +54,9 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 
 // Fill creates the namespace and everything in it.
 func (s *Stage) Fill(ctx context.Context) error {
-	s.config.Teller.Update(func(state *story.State) {
-		state.Tell(story.You, "kubectl create namespace %s", Namespace)
-		state.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace), 0)
-	})
-	namespace := &api.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
-	}}
-	if _, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{}); err != nil {
-		return fmt.Errorf("creating the namespace: %w", err)
+	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
+	if err := s.CreateNamespace(ctx); err != nil {
+		return err
 	}
 	began, made, all := time.Now(), 0, 0
 	for _, n := range s.numbers {
@@ -86,6 +80,23 @@ func (s *Stage) Fill(ctx context.Context) error {
 	return s.config.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
 	})
+}
+
+// CreateNamespace creates the namespace, empty.
+func (s *Stage) CreateNamespace(ctx context.Context) error {
+	with := ""
+	namespace := &api.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
+	}}
+	if len(s.tokens) > 0 {
+		namespace.Object["spec"] = map[string]any{"finalizers": s.tokens}
+		with = fmt.Sprintf(", with spec.finalizers %v", s.tokens)
+	}
+	s.Tell(story.You, "kubectl create namespace %s%s", Namespace, with)
+	if _, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{}); err != nil {
+		return fmt.Errorf("creating the namespace: %w", err)
+	}
+	return nil
 }
 
 // inventory lists how many there are of each type.
@@ -149,6 +160,42 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		released++
 	}
 	s.Tell(story.Operator, "has made its backups and takes the finalizer from %s: the server lets them go at once", count(released, "crontab", "crontabs"))
+	return nil
+}
+
+// EmptyFinalizers lets the namespace go by hand, as the web recommends, and tells what is left behind.
+func (s *Stage) EmptyFinalizers(ctx context.Context) error {
+	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
+	namespaces := s.objectsOf(api.NamespacesResource, "")
+	namespace, err := namespaces.Get(ctx, Namespace, api.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	delete(namespace.Object, "spec")
+	if _, err := namespaces.UpdateSubresource(ctx, Namespace, "finalize", namespace, api.UpdateOptions{}); err != nil {
+		return fmt.Errorf("emptying spec.finalizers: %w", err)
+	}
+	return nil
+}
+
+// ShowContent tells what somebody sees who looks at the custom resources of the namespace.
+func (s *Stage) ShowContent(ctx context.Context) error {
+	crontabs, err := s.objectsOf(content[len(content)-1].resource, Namespace).List(ctx, api.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing the custom resources: %w", err)
+	}
+	s.Tell(story.You, "kubectl -n %s get crontabs: %s", Namespace, count(len(crontabs.Items), "crontab", "crontabs"))
+	return nil
+}
+
+// ShowNamespace tells the state of the namespace as the server has it.
+func (s *Stage) ShowNamespace(ctx context.Context) error {
+	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	s.Tell(story.You, "kubectl get namespace %s -o yaml: spec.finalizers %v, status.phase %s",
+		Namespace, namespace.NestedStringSlice("spec", "finalizers"), namespace.NestedString("status", "phase"))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,7 @@ func (n *narrator) trace() *nsctl.Trace {
 		ConditionsFailed:  n.conditionsFailed,
 		Finalized:         n.finalized,
 		PassDone:          n.passDone,
+		Gone:              n.forget,
 	}
 }
 
@@ -162,7 +164,19 @@ func (n *narrator) finalized(namespace string, err error) {
 			s.Tell(story.Deleter, "cannot finalize %s: %s", namespace, reason(err))
 			return
 		}
-		s.Tell(story.Deleter, `nothing is left: takes "kubernetes" out of spec.finalizers through /finalize, and the server lets %s go`, namespace)
+		then := "the server lets it go"
+		if slices.ContainsFunc(s.Namespace.Finalizers, func(token string) bool { return token != api.FinalizerKubernetes }) {
+			then = "another party still holds it"
+		}
+		s.Tell(story.Deleter, `nothing is left: takes "kubernetes" out of spec.finalizers of %s through /finalize; %s`, namespace, then)
+	})
+}
+
+// forget makes the next namespace of that name a new story.
+func (n *narrator) forget(namespace string, _ time.Duration) {
+	n.about(namespace, func(*story.State) {
+		n.due, n.why, n.failures, n.lastFailure = 0, "", 0, ""
+		n.gone, n.holds = map[string]bool{}, nil
 	})
 }
 

@@ -27,6 +27,9 @@ type Stage struct {
 	halt       context.CancelFunc // of the controller
 	slowCtx    context.Context    // of what a scene adds; ends with the controller
 	machines   machines           // of the scene with virtual machines
+	namespaces *informer.SharedIndexInformer[*api.Namespace]
+	tokens     []string    // what a scene puts into spec.finalizers
+	party      secondParty // of the scene with a second party
 
 	running sync.WaitGroup
 }
@@ -111,6 +114,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 		return newInformer(namespaces, "namespaces", s.config.Gears, m, newVoice(teller, "namespaces", Namespace))
 	})
+	s.namespaces = namespaceInformer
 	narrator := newNarrator(teller)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
@@ -161,4 +165,5 @@ func (s *Stage) Close() {
 	for _, client := range s.clients {
 		client.Close()
 	}
+	s.party.close()
 }

@@ -1,0 +1,88 @@
+package all
+
+import (
+	"errors"
+	"time"
+
+	"orrery/examples/secondparty"
+	"orrery/internal/controllers"
+	"orrery/internal/rbac"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// SecondPartyOptions are those of the second party that holds namespaces.
+type SecondPartyOptions struct {
+	// Storage is the directory with its content. It is required, and replicas have to share it: one that finds nothing in its own
+	// would give up a namespace that another holds.
+	Storage string
+}
+
+const secondPartyName = "second-party-controller"
+
+var errNoStorage = errors.New("the second party needs a directory for its content: --second-party-storage")
+
+func secondPartyController(options SecondPartyOptions) controllers.Descriptor {
+	return controllers.Descriptor{
+		Name: secondPartyName, Alias: "second-party", About: "holds namespaces with the token " + secondparty.Token + " until their files in a directory are deleted",
+		OnDemand: true,
+		Needs:    []api.GroupVersionResource{api.NamespacesResource},
+		Rights:   secondPartyRights,
+		New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+			return startSecondParty(c, options)
+		},
+	}
+}
+
+func secondPartyRights(bool) []rbac.Right {
+	return []rbac.Right{{
+		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch"}},
+		Reason: "The second party sees which namespaces are being deleted.",
+	}, {
+		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
+		Reason: "The second party takes its finalizer off.",
+	}}
+}
+
+// startSecondParty sets the second party up. Its passes are logged and counted as those of any controller; what is said of
+// namespaces by name (phases, conditions, Events) is the first party's.
+func startSecondParty(c controllers.ControllerContext, options SecondPartyOptions) (controllers.Controller, error) {
+	if options.Storage == "" {
+		return nil, errNoStorage
+	}
+	storage, err := secondparty.OpenStorage(options.Storage)
+	if err != nil {
+		return nil, err
+	}
+	passes := c.PassTrace()
+	trace := &nsctl.Trace{
+		PassContext: passes.PassContext,
+		PassStarted: passes.PassStarted,
+		PassDone: func(namespace string, took time.Duration, failures int, err error) {
+			var after time.Duration
+			if remaining, ok := errors.AsType[*nsctl.ResourcesRemainingError](err); ok {
+				after, err = remaining.RequeueAfter(), nil
+			}
+			passes.PassDone(namespace, took, failures, after, err)
+		},
+	}
+	config := secondparty.DeleterConfig(restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, ""), storage)
+	config.Trace = trace
+	const queueName = "second-party"
+	controller, err := nsctl.NewController(nsctl.Config{
+		Name:         queueName,
+		Informer:     controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
+		Deleter:      c.Gears.NewDeleter(config),
+		DrainTimeout: c.DrainTimeout,
+		NewQueue:     c.Gears.NewQueue,
+		QueueTrace:   c.QueueTrace(queueName),
+		QueueMetrics: c.QueueMetrics(),
+		Trace:        trace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
+	return controller, nil
+}

@@ -1,0 +1,165 @@
+package house_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// minikubeScript is deploy/minikube.sh with made-up programs: a cluster is the file "cluster", its namespace the file
+// "namespace". upstream/e2e runs it with a genuine kubectl and orrery.
+type minikubeScript struct{ *scripts }
+
+func newMinikubeScript(t *testing.T) minikubeScript {
+	s := minikubeScript{newScripts(t)}
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "minikube.sh"))
+	require.NoError(t, err)
+	s.write("deploy/minikube.sh", string(text), 0o755)
+	// Nothing is in the PATH but what the script needs, so that a program can be missing.
+	for _, name := range []string{"bash", "cat", "dirname", "grep", "mkdir", "rm", "sh", "touch"} {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(s.root, "fake", name)))
+	}
+	pause, err := exec.LookPath("sleep") // not the one that takes no time
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(pause, filepath.Join(s.root, "fake", "nap")))
+	s.program("minikube", `echo "$*" >>calls
+case $1 in
+profile) cat profiles ;;
+start) touch cluster ;;
+delete) rm cluster ;;
+esac`)
+	s.program("kubectl", `case "$*" in
+"create namespace"*) touch namespace ;;
+"get namespace"*name) [ ! -e namespace ] || echo namespace/orrery-proof ;;
+"get namespace"*) echo "orrery-proof: Terminating" ;;
+esac`)
+	s.orrery(`echo "orrery $*" >>calls; rm namespace`, 0)
+	s.write("profiles", `{"invalid":[],"valid":[{"Name":"minikube","Status":"Running"}]}`, 0o644)
+	return s
+}
+
+// orrery makes a program up that does something and then works until it is told to stop.
+func (s minikubeScript) orrery(does string, code int) {
+	s.program("../bin/orrery", fmt.Sprintf("nap 600 &\ntrap \"kill $!; exit %d\" TERM\n%s\nwait", code, does))
+}
+
+// run returns what the script says, its exit code, and what minikube and orrery were called with.
+func (s minikubeScript) run(environment ...string) (said string, code int, calls []string) {
+	s.t.Helper()
+	command := exec.Command(filepath.Join(s.root, "deploy", "minikube.sh"))
+	command.Env = append([]string{"PATH=" + filepath.Join(s.root, "fake"), "PROOF_SECONDS=3", "PATIENCE_SECONDS=1000000"}, environment...)
+	output, _ := command.CombinedOutput() // the exit code is looked at
+	text, err := os.ReadFile(filepath.Join(s.root, "calls"))
+	if !os.IsNotExist(err) {
+		require.NoError(s.t, err)
+		calls = strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+	return string(output), command.ProcessState.ExitCode(), calls
+}
+
+const (
+	minikubeList   = "profile list -o json"
+	minikubeStart  = "start -p orrery --extra-config=controller-manager.controllers=*,bootstrapsigner,tokencleaner,-namespace"
+	minikubeDelete = "delete -p orrery"
+	minikubeRun    = "orrery run --context orrery --leader-elect=false --metrics-port=0"
+)
+
+func TestMinikubeStepByStep(t *testing.T) {
+	s := newMinikubeScript(t)
+	said, code, calls := s.run()
+	require.Zero(t, code, said)
+	assert.Equal(t, []string{minikubeList, minikubeStart, minikubeRun, minikubeDelete}, calls)
+	at := 0
+	for _, step := range []string{
+		"looking for what is needed", "minikube start -p orrery", "creating the namespace", "watching it for 3 s", "Terminating",
+		"bin/orrery run", "the namespace has gone", "stopping orrery", "done: the namespace hung", "minikube delete -p orrery",
+	} {
+		next := strings.Index(said[at:], step)
+		require.GreaterOrEqual(t, next, 0, "%q is missing or too early in:\n%s", step, said)
+		at += next
+	}
+	assert.NoFileExists(t, filepath.Join(s.root, "cluster"))
+	assert.NoFileExists(t, filepath.Join(s.root, "build", "minikube.kubeconfig"))
+}
+
+func TestMinikubeKeepsTheClusterOnRequest(t *testing.T) {
+	s := newMinikubeScript(t)
+	said, code, calls := s.run("KEEP=1", "PROFILE=other", "MINIKUBE_ARGS=--driver=podman --nodes=2")
+	require.Zero(t, code, said)
+	assert.NotContains(t, calls, "delete -p other")
+	assert.Contains(t, calls, strings.Replace(minikubeStart, "orrery", "other", 1)+" --driver=podman --nodes=2")
+	assert.Contains(t, said, "minikube delete -p other")
+	assert.FileExists(t, filepath.Join(s.root, "cluster"))
+}
+
+// Whatever goes wrong, the script says what, and deletes the profile if it has made it.
+func TestMinikubeFailsClearly(t *testing.T) {
+	const (
+		notStarted = "nothing was started"
+		tornDown   = "what was started was deleted"
+	)
+	for name, c := range map[string]struct {
+		change func(minikubeScript)
+		code   int
+		says   string
+		leaves string
+	}{
+		"no minikube": {func(s minikubeScript) { s.remove("fake/minikube") }, 1, "minikube is not installed", notStarted},
+		"no kubectl":  {func(s minikubeScript) { s.remove("fake/kubectl") }, 1, "kubectl is not installed", notStarted},
+		"no orrery":   {func(s minikubeScript) { s.remove("bin/orrery") }, 1, "there is no bin/orrery: run make build", notStarted},
+		"the profile exists": {func(s minikubeScript) {
+			s.write("profiles", `{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0o644)
+		}, 1, "minikube has a profile orrery already", notStarted},
+		"minikube fails": {func(s minikubeScript) {
+			s.program("minikube", `echo "$*" >>calls; [ "$1" != start ]`)
+		}, 1, "minikube did not start the cluster", tornDown},
+		"Ctrl-C while minikube starts": {func(s minikubeScript) {
+			s.program("minikube", `echo "$*" >>calls; [ "$1" != start ] || kill -INT $PPID`)
+		}, 130, "interrupted", tornDown},
+		"Ctrl-C while orrery runs": {func(s minikubeScript) {
+			s.orrery("kill -INT $PPID", 0)
+		}, 130, "interrupted", tornDown},
+		"the built-in controller is on": {func(s minikubeScript) {
+			s.program("kubectl", "")
+		}, 1, "the built-in controller is at work", tornDown},
+		"the server does not answer": {func(s minikubeScript) {
+			s.program("kubectl", `[ "$1" != get ] || [ "$2" != namespace ]`)
+		}, 1, "kubectl cannot read the namespace", tornDown},
+		"orrery refuses": {func(s minikubeScript) {
+			s.program("../bin/orrery", `echo "another namespace controller works" >&2; exit 1`)
+		}, 1, "orrery has ended by itself", tornDown},
+		"orrery ends with an error": {func(s minikubeScript) {
+			s.orrery("rm namespace", 3)
+		}, 1, "orrery ended with an error", tornDown},
+		"the profile stays": {func(s minikubeScript) {
+			s.program("minikube", `echo "$*" >>calls; [ "$1" != delete ]`)
+		}, 1, "the profile could not be deleted", tornDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMinikubeScript(t)
+			c.change(s)
+			said, code, calls := s.run()
+			assert.Equal(t, c.code, code, said)
+			assert.Contains(t, said, c.says)
+			if c.leaves == notStarted {
+				assert.NotContains(t, calls, minikubeStart)
+				assert.NotContains(t, calls, minikubeDelete, "the profile is not ours")
+				return
+			}
+			assert.Equal(t, minikubeDelete, calls[len(calls)-1])
+		})
+	}
+}
+
+func (s minikubeScript) remove(name string) {
+	s.t.Helper()
+	require.NoError(s.t, os.Remove(filepath.Join(s.root, name)))
+}

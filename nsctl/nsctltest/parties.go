@@ -1,0 +1,304 @@
+package nsctltest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+// The four states of the namespace in the design document's example, when the Kubernetes controller finishes first.
+const (
+	designActive = `{
+  "apiVersion":"v1",
+  "kind": "Namespace",
+  "metadata": {
+    "name": "development",
+    "labels": {
+      "name": "development"
+    }
+  },
+  "spec": {
+    "finalizers": ["openshift.com/origin", "kubernetes"]
+  },
+  "status": {
+    "phase": "Active"
+  }
+}`
+	designDeleted = `{
+  "apiVersion":"v1",
+  "kind": "Namespace",
+  "metadata": {
+    "name": "development",
+    "deletionTimestamp": "...",
+    "labels": {
+      "name": "development"
+    }
+  },
+  "spec": {
+    "finalizers": ["openshift.com/origin", "kubernetes"]
+  },
+  "status": {
+    "phase": "Terminating"
+  }
+}`
+	designHalf = `{
+  "apiVersion":"v1",
+  "kind": "Namespace",
+  "metadata": {
+    "name": "development",
+    "deletionTimestamp": "...",
+    "labels": {
+      "name": "development"
+    }
+  },
+  "spec": {
+    "finalizers": ["openshift.com/origin"]
+  },
+  "status": {
+    "phase": "Terminating"
+  }
+}`
+	designEmpty = `{
+  "apiVersion":"v1",
+  "kind": "Namespace",
+  "metadata": {
+    "name": "development",
+    "deletionTimestamp": "...",
+    "labels": {
+      "name": "development"
+    }
+  },
+  "spec": {
+    "finalizers": []
+  },
+  "status": {
+    "phase": "Terminating"
+  }
+}`
+)
+
+// asInDesign returns the namespace as the design document writes it: without what the server and the conditions have
+// added since, and with an empty list where the server omits it.
+func asInDesign(t *testing.T, namespace *api.Namespace) string {
+	t.Helper()
+	require.NotNil(t, namespace)
+	metadata := map[string]any{"name": namespace.Name, "labels": namespace.Labels}
+	if namespace.DeletionTimestamp != nil {
+		metadata["deletionTimestamp"] = "..."
+	}
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": namespace.APIVersion, "kind": namespace.Kind, "metadata": metadata,
+		"spec":   map[string]any{"finalizers": append([]string{}, namespace.Spec.Finalizers...)},
+		"status": map[string]any{"phase": namespace.Status.Phase},
+	})
+	require.NoError(t, err)
+	return string(text)
+}
+
+const (
+	first  = api.FinalizerKubernetes
+	second = "openshift.com/origin"
+)
+
+// parties are two controllers' deleters of one form over one cluster, by their tokens. The second party has a
+// storage of its own, of which the API server knows nothing: another cluster stands for it.
+type parties struct {
+	*Cluster
+	own      *Cluster
+	deleters map[string]DeleterUnderTest
+}
+
+func (s suite) newParties(t *testing.T) parties {
+	c, own := NewCluster(), NewCluster()
+	own.Types = map[string][]string{"build.openshift.com/v1": {"builds"}}
+	return parties{Cluster: c, own: own, deleters: map[string]DeleterUnderTest{
+		first:  s.newDeleter(t, c),
+		second: s.newDeleter(t, c, secondParty(t, own)),
+	}}
+}
+
+// secondParty gives a deleter its own token, its own content client and its own types.
+func secondParty(t *testing.T, own *Cluster) func(*nsctl.DeleterConfig) {
+	client := NewClient(t, own)
+	return func(config *nsctl.DeleterConfig) {
+		config.FinalizerToken = second
+		config.Content, config.Discovery = nsctl.NewContentClient(client), NewDiscovery(client)
+	}
+}
+
+const build = "builds.build.openshift.com"
+
+// fill gives each party something of its own in the namespace.
+func (p parties) fill(namespace string) {
+	p.Put("configmaps.", namespace, "a")
+	p.own.Put(build, namespace, "a")
+}
+
+// lastChange returns the namespace as the latest event of the watch has it.
+func (p parties) lastChange() change {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changes[len(p.changes)-1]
+}
+
+// The example of the design document, state by state: whoever finishes first takes off its own token, and the namespace
+// goes with the last one.
+func (s suite) TwoPartiesFinishInEitherOrder(t *testing.T) {
+	for _, order := range [][]string{{first, second}, {second, first}} {
+		t.Run(order[0], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := s.newParties(t)
+				p.AddNamespace("development", false, second, first)
+				p.Update("development", func(ns *api.Namespace) { ns.Labels = map[string]string{"name": "development"} })
+				p.fill("development")
+				p.fill("bystander")
+				assert.JSONEq(t, designActive, asInDesign(t, p.Namespace("development")))
+
+				p.Terminate("development")
+				assert.JSONEq(t, designDeleted, asInDesign(t, p.Namespace("development")))
+
+				require.NoError(t, p.deleters[order[0]].Delete(t.Context(), "development"))
+				half := strings.Replace(designHalf, second, order[1], 1)
+				assert.JSONEq(t, half, asInDesign(t, p.Existing(t, "development")))
+				left := map[string][]string{first: p.Left("development"), second: p.own.Left("development")}
+				assert.Empty(t, left[order[0]])
+				assert.Len(t, left[order[1]], 1, "content of the other party was deleted")
+
+				p.Log()
+				require.NoError(t, p.deleters[order[0]].Delete(t.Context(), "development"))
+				assert.Empty(t, writes(p.Log()), "the first to finish has nothing more to do")
+
+				require.NoError(t, p.deleters[order[1]].Delete(t.Context(), "development"))
+				assert.Nil(t, p.Namespace("development"))
+				end := p.lastChange()
+				assert.Equal(t, api.WatchDeleted, end.eventType)
+				assert.JSONEq(t, designEmpty, asInDesign(t, end.namespace))
+				assert.Empty(t, p.Left("development"))
+				assert.Empty(t, p.own.Left("development"))
+				assert.Equal(t, []string{"configmaps./a"}, p.Left("bystander"))
+				assert.Equal(t, []string{build + "/a"}, p.own.Left("bystander"))
+			})
+		})
+	}
+}
+
+// Phase, conditions and the final DELETE of the design are the first party's. The second reads the namespace and
+// finalizes it: it asks the API server for nothing else, whatever goes on in its own storage.
+func (s suite) ASecondPartyWritesNothingButItsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const get, finalize = "GET /api/v1/namespaces/ns", putFinalize
+		p := s.newParties(t)
+		p.AddNamespace("ns", true, second, first)
+		older := func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive } // a server that leaves the phase to the first
+		p.Update("ns", older)
+		p.own.Put(build, "ns", "held", WithFinalizers("openshift.com/hold"))
+
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &remaining)
+		assert.Equal(t, []string{get}, p.Log())
+
+		p.own.Refuse(func(*http.Request) *api.Status { return Status(500, api.ReasonInternalError, "the storage is down") })
+		var failed *nsctl.ContentError
+		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &failed)
+		assert.Equal(t, []string{get}, p.Log())
+
+		p.own.Refuse(nil)
+		p.own.Release(build, "ns", "held")
+		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"))
+		assert.Equal(t, []string{get, finalize}, p.Log())
+		assert.Equal(t, api.NamespaceActive, p.Existing(t, "ns").Status.Phase)
+		assert.Empty(t, p.Existing(t, "ns").Status.Conditions)
+
+		p.AddNamespace("ns", true) // an older server keeps it until the first party's DELETE
+		p.Update("ns", older)
+		require.NoError(t, p.deleters[second].Delete(t.Context(), "ns"))
+		assert.Equal(t, []string{get}, p.Log())
+	})
+}
+
+// Tokens of others stay, sorted and once each, whichever party takes off its own.
+func (s suite) EachPartyTakesOffItsOwnTokenOnly(t *testing.T) {
+	for token, other := range map[string]string{first: second, second: first} {
+		t.Run(token, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := s.newParties(t)
+				p.AddNamespace("ns", true, second, "z.example/third", first, "a.example/fourth", second, first)
+				require.NoError(t, p.deleters[token].Delete(t.Context(), "ns"))
+				want := []string{"a.example/fourth", other, "z.example/third"}
+				slices.Sort(want)
+				assert.Equal(t, want, p.Existing(t, "ns").Spec.Finalizers)
+
+				p.AddNamespace("without", true, other)
+				require.NoError(t, p.deleters[token].Delete(t.Context(), "without"))
+				assert.Equal(t, []string{other}, p.Existing(t, "without").Spec.Finalizers)
+			})
+		})
+	}
+}
+
+// A party that never finishes holds the namespace, and the other one looks again only with each resync. When the
+// hindrance ends, the namespace goes.
+func (s suite) APartyThatNeverFinishesHoldsTheNamespace(t *testing.T) {
+	const resync = 5 * time.Minute
+	for name, c := range map[string]struct {
+		finished, stuck string
+		hinder, release func(parties)
+	}{
+		"the second is stuck": {first, second,
+			func(p parties) {
+				p.own.Refuse(func(*http.Request) *api.Status { return Status(500, api.ReasonInternalError, "the storage is down") })
+			},
+			func(p parties) { p.own.Refuse(nil) },
+		},
+		"the first is stuck": {second, first,
+			func(p parties) { p.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold")) },
+			func(p parties) { p.Release("configmaps.", "ns", "held") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := s.newParties(t)
+				p.AddNamespace("ns", false, second, first)
+				p.fill("ns")
+				c.hinder(p)
+				passes := map[string]*atomic.Int32{first: {}, second: {}}
+				for _, token := range []string{first, second} {
+					StartController(t, p.Cluster, s.New, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+						if token == second {
+							secondParty(t, p.own)(deleter)
+						}
+						config.ResyncPeriod = resync
+						config.Trace = &nsctl.Trace{PassStarted: func(string) { passes[token].Add(1) }}
+					})
+				}
+				synctest.Wait()
+				p.Terminate("ns")
+				time.Sleep(2 * resync) // by then each has done what it can
+				p.Log()
+				before := passes[c.finished].Load()
+				time.Sleep(4 * resync)
+
+				assert.Equal(t, []string{c.stuck}, p.Existing(t, "ns").Spec.Finalizers)
+				assert.Empty(t, writes(p.Log()), "a namespace that hangs is not written to")
+				assert.LessOrEqual(t, passes[c.finished].Load()-before, int32(5), "more often than with each resync")
+
+				c.release(p)
+				time.Sleep(2 * time.Minute)
+				assert.Nil(t, p.Namespace("ns"))
+				assert.Empty(t, p.Left("ns"))
+				assert.Empty(t, p.own.Left("ns"))
+			})
+		})
+	}
+}
