@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/controllers/all"
 )
 
 // The manifests that people apply are the program's own output.
@@ -27,12 +25,6 @@ func TestDeployHasTheRightsThatTheProgramSays(t *testing.T) {
 		manifest, err := os.ReadFile(filepath.Join("..", "..", file))
 		require.NoError(t, err)
 		assert.Equal(t, string(manifest), stdout, "%s is out of date: make manifests writes it", file)
-	}
-	for _, d := range all.Descriptors(all.Options{}) {
-		if d.Name == "second-party-controller" {
-			continue // it needs a directory that all replicas share
-		}
-		assert.Contains(t, controllers+"*namespace-controller", d.Name, "the overlay runs every controller")
 	}
 }
 

@@ -13,22 +13,25 @@ import (
 type Config struct {
 	// Name of the queue in metrics and snapshots.
 	Name string
-	// Reconcile makes one pass over the object with this key. It returns how long from now the key is due again although nothing
-	// has failed; 0 is not before the next event. After an error that duration is ignored, and the rate limiter decides.
+	// Reconcile makes one pass over the object with this key. It returns how long from now the key
+	// is due again although nothing has failed; 0 is not before the next event. After an error that
+	// duration is ignored, and the rate limiter decides.
 	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
 	// Keys returns the keys of all objects that there are. Run begins with them. Default: none.
 	Keys func() []string
 	// Synced are waited for before the first pass: the registrations of the controller's handlers.
 	Synced []informer.InformerSynced
 
-	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number for most controllers.
+	// Workers is how many keys are worked on at a time. Default 5, kube-controller-manager's number
+	// for most controllers.
 	Workers int
-	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20 seconds.
+	// DrainTimeout is how long Run waits at its end for what is queued and in hand. Default 20
+	// seconds.
 	DrainTimeout time.Duration
 	// PassTimeout is how long a pass may take. Default 2 minutes.
 	PassTimeout time.Duration
-	// RateLimiter decides when a key whose pass failed is tried again. Default: 5 ms, doubled with each failure up to 60 s,
-	// for each key on its own.
+	// RateLimiter decides when a key whose pass failed is tried again. Default: 5 ms, doubled with
+	// each failure up to 60 s, for each key on its own.
 	RateLimiter queue.RateLimiter[string]
 	// NewQueue makes the work queue. Default: the textbook's, queue.NewRateLimiting.
 	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
@@ -40,15 +43,16 @@ type Config struct {
 	Trace *Trace
 }
 
-// Trace is a set of hooks that are called as the pool works. The pointer and each hook may be nil. Hooks run on the goroutine of
-// the worker and must not block; one that panics makes the pass fail.
+// Trace is a set of hooks that are called as the pool works. The pointer and each hook may be nil.
+// Hooks run on the goroutine of the worker and must not block; one that panics makes the pass fail.
 type Trace struct {
 	// PassContext returns the context of a pass: ctx, or one that is derived from it.
 	PassContext func(ctx context.Context, key string) context.Context
 	// PassStarted: a worker begins a pass.
 	PassStarted func(key string)
-	// PassDone: the pass is over, and due again after that time if that is positive. failures counts the failed passes since the
-	// last one that succeeded. err is a [*wait.Panic] if the pass panicked.
+	// PassDone: the pass is over, and due again after that time if that is positive. failures
+	// counts the failed passes since the last one that succeeded. err is a [*wait.Panic] if the
+	// pass panicked.
 	PassDone func(key string, took time.Duration, failures int, after time.Duration, err error)
 }
 

@@ -12,7 +12,8 @@ import (
 	"orrery/wait"
 )
 
-// Pool is a work queue and the workers that empty it. All methods but Run may be called from any goroutine at any time.
+// Pool is a work queue and the workers that empty it. All methods but Run may be called from any
+// goroutine at any time.
 type Pool struct {
 	config Config
 	queue  queue.ObservableInterface[string]
@@ -45,8 +46,8 @@ func (p *Pool) AddAfter(key string, after time.Duration) {
 	}
 }
 
-// Run works until stop ends, then finishes what is queued and in hand, and returns. When alive ends everything is cut short at
-// once. Run may be called once.
+// Run works until stop ends, then finishes what is queued and in hand, and returns. When alive ends
+// everything is cut short at once. Run may be called once.
 func (p *Pool) Run(stop, alive context.Context) {
 	defer p.queue.ShutDown()
 	if !informer.WaitForCacheSync(stop, p.config.Synced...) {
@@ -54,7 +55,8 @@ func (p *Pool) Run(stop, alive context.Context) {
 	}
 	p.begin()
 
-	// Passes outlive stop: what a worker has in hand then is brought to its end. abort cuts that short.
+	// Passes outlive stop: what a worker has in hand then is brought to its end. abort cuts that
+	// short.
 	working, abort := context.WithCancelCause(alive)
 	defer abort(nil)
 	var workers wait.Group
@@ -80,8 +82,8 @@ func (p *Pool) Run(stop, alive context.Context) {
 	workers.Wait()
 }
 
-// begin queues every object that there is. From here on events are queued as well; in this order none is missed, because the
-// store has an object before the handler gets its event.
+// begin queues every object that there is. From here on events are queued as well; in this order
+// none is missed, because the store has an object before the handler gets its event.
 func (p *Pool) begin() {
 	p.mu.Lock()
 	p.working = true
@@ -97,7 +99,8 @@ func (p *Pool) runWorker(ctx context.Context) {
 	}
 }
 
-// processNextWorkItem makes one pass and decides when the next one is due. Once its context has ended it drops the key.
+// processNextWorkItem makes one pass and decides when the next one is due. Once its context has
+// ended it drops the key.
 func (p *Pool) processNextWorkItem(ctx context.Context) bool {
 	key, shutdown := p.queue.Get()
 	if shutdown {
@@ -158,12 +161,12 @@ func (p *Pool) clearActive(key string) {
 	delete(p.active, key)
 }
 
-// Healthy returns an error if a pass goes on although its time was over long ago: it does not heed the end of its context, and
-// nothing but a restart of the process frees its worker.
+// Healthy returns an error if a pass goes on although its time was over long ago: it does not heed
+// the end of its context, and nothing but a restart of the process frees its worker.
 func (p *Pool) Healthy() error { return Overdue(p.Snapshot().Active, p.config.PassTimeout) }
 
-// Overdue returns an error if a pass that is under way began more than twice its time-out ago; active is when the pass of each
-// key began.
+// Overdue returns an error if a pass that is under way began more than twice its time-out ago;
+// active is when the pass of each key began.
 func Overdue(active map[string]time.Time, timeout time.Duration) error {
 	for key, began := range active {
 		if took := time.Since(began); took > 2*timeout {

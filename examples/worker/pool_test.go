@@ -53,7 +53,8 @@ func (l *log) trace() *worker.Trace {
 	}
 }
 
-// run starts a pool and returns the functions that end its two contexts, and what is closed when Run has returned.
+// run starts a pool and returns the functions that end its two contexts, and what is closed when
+// Run has returned.
 func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struct{}) {
 	t.Helper()
 	stopped, stop := context.WithCancel(t.Context())
@@ -253,7 +254,8 @@ func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	})
 }
 
-// busy returns a pool with one worker that has the key "in hand" and another one that waits; a pass takes ten seconds.
+// busy returns a pool with one worker that has the key "in hand" and another one that waits; a pass
+// takes ten seconds.
 func busy(l *log) *worker.Pool {
 	return worker.New(worker.Config{
 		Workers:      1,

@@ -9,8 +9,8 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// AvailableResources are the resources that the server has, of those that the chosen controllers need. They are kept fresh:
-// ask again, and the answer may be another one. The zero value has none.
+// AvailableResources are the resources that the server has, of those that the chosen controllers
+// need. They are kept fresh: ask again, and the answer may be another one. The zero value has none.
 type AvailableResources struct {
 	mu        sync.Mutex
 	available map[api.GroupVersionResource]bool
@@ -32,8 +32,9 @@ func (a *AvailableResources) set(resource api.GroupVersionResource, has bool) {
 	a.available[resource] = has
 }
 
-// look asks the server for the group versions of these resources, with one small request for each. Every authenticated user
-// may do that, and it sees the resources of aggregated API servers as well.
+// look asks the server for the group versions of these resources, with one small request for each.
+// Every authenticated user may do that, and it sees the resources of aggregated API servers as
+// well.
 func (a *AvailableResources) look(ctx context.Context, client *restclient.Client, resources []api.GroupVersionResource) error {
 	discoverer := discovery.New(client)
 	served := map[api.GroupVersion]map[string]bool{}

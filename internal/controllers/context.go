@@ -19,20 +19,24 @@ import (
 	"orrery/restclient/api"
 )
 
-// Shared is what the controllers of one process share. Client is required; the zero value of everything else works.
+// Shared is what the controllers of one process share. Client is required; the zero value of
+// everything else works.
 type Shared struct {
-	// Client speaks to the API server. Controllers and informers share its connections, each with a user agent of its own.
+	// Client speaks to the API server. Controllers and informers share its connections, each with a
+	// user agent of its own.
 	Client *restclient.Client
-	// QPS and Burst limit the requests of each controller, and those of the informers. 0: what restclient.Config says.
+	// QPS and Burst limit the requests of each controller, and those of the informers. 0: what
+	// restclient.Config says.
 	QPS   float32
 	Burst int
 
 	// Gears are the forms of the gears.
 	Gears gears.Set
-	// ResyncPeriod is how often handlers of informers are reminded of every object unless they ask for another period.
-	// Default 12 hours, kube-controller-manager's --min-resync-period.
+	// ResyncPeriod is how often handlers of informers are reminded of every object unless they ask
+	// for another period. Default 12 hours, kube-controller-manager's --min-resync-period.
 	ResyncPeriod time.Duration
-	// DrainTimeout is how long a controller that is stopped may take for what it has in hand. Default 20 seconds.
+	// DrainTimeout is how long a controller that is stopped may take for what it has in hand.
+	// Default 20 seconds.
 	DrainTimeout time.Duration
 	// DryRun: nothing is to be written.
 	DryRun bool
@@ -66,9 +70,10 @@ type ControllerContext struct {
 	recorder func() events.EventRecorder
 }
 
-// InformerFor returns the informer of all objects of a resource, the same one for every controller that asks, with the gears and
-// the hooks of this process. It strips managed fields, which no controller reads; the server keeps those of an object that is
-// written back without any. head gives access to the head of an object.
+// InformerFor returns the informer of all objects of a resource, the same one for every controller
+// that asks, with the gears and the hooks of this process. It strips managed fields, which no
+// controller reads; the server keeps those of an object that is written back without any. head
+// gives access to the head of an object.
 //
 // It is for initialisers: the informer runs when all controllers have been set up.
 func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
@@ -88,8 +93,8 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 	})
 }
 
-// InformerConfig returns the configuration of [InformerFor] under another name, for a controller that has informers of its own
-// because they come and go while it works.
+// InformerConfig returns the configuration of [InformerFor] under another name, for a controller
+// that has informers of its own because they come and go while it works.
 func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
 	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource)}
 	var queueTrace *deltafifo.Trace[T]
@@ -127,7 +132,8 @@ func resourceName(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.GroupResource(), ".")
 }
 
-// Show makes /debug/orrery show what the function returns, which may be called from any goroutine, under this name.
+// Show makes /debug/orrery show what the function returns, which may be called from any goroutine,
+// under this name.
 func (c ControllerContext) Show(name string, snapshot func() any) {
 	if c.Server != nil {
 		c.Server.Show(name, snapshot)
@@ -139,7 +145,8 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return c.Logger.Queue(queueName, c.Name)
 }
 
-// WorkerConfig returns the configuration of a worker pool with the gears and the hooks of this process.
+// WorkerConfig returns the configuration of a worker pool with the gears and the hooks of this
+// process.
 func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
 	return worker.Config{
 		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,

@@ -14,8 +14,8 @@ import (
 	"orrery/wait"
 )
 
-// Manager is the controller manager: it sets up the chosen controllers, runs their informers, lets them work, and starts later
-// those whose resource appears later.
+// Manager is the controller manager: it sets up the chosen controllers, runs their informers, lets
+// them work, and starts later those whose resource appears later.
 type Manager struct {
 	shared         *Shared // with every default
 	informerClient *restclient.Client
@@ -54,7 +54,8 @@ type watched struct {
 // term is the time in which the controllers work.
 type term struct{ stop, alive context.Context }
 
-// NewManager returns a manager of these controllers, see [Choose]. Nothing is sent or started before Prepare.
+// NewManager returns a manager of these controllers, see [Choose]. Nothing is sent or started
+// before Prepare.
 func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	if shared.ResyncPeriod <= 0 {
 		shared.ResyncPeriod = defaultResync
@@ -93,7 +94,8 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	return m
 }
 
-// clientFor returns a client that shows its user in the logs of the API server, as "orrery/v1 (linux/amd64) namespace-controller".
+// clientFor returns a client that shows its user in the logs of the API server, as "orrery/v1
+// (linux/amd64) namespace-controller".
 func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient.Client {
 	client := m.shared.Client.As(m.shared.Client.Config().UserAgent+" "+user, m.shared.QPS*float32(qpsFactor), m.shared.Burst*burstFactor)
 	if m.shared.Server != nil {
@@ -102,10 +104,11 @@ func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient
 	return client
 }
 
-// Prepare asks the server what it has, sets up every controller whose resources are there, and starts the informers. From then on
-// they stand by. The others are set up when their resources have appeared. All of that ends with lifetime, which should end
-// later than the controllers: one that finishes what it has in hand still reads the stores. The questions end with ctx. The
-// error is a [*DiscoveryError], or that of an initialiser.
+// Prepare asks the server what it has, sets up every controller whose resources are there, and
+// starts the informers. From then on they stand by. The others are set up when their resources have
+// appeared. All of that ends with lifetime, which should end later than the controllers: one that
+// finishes what it has in hand still reads the stores. The questions end with ctx. The error is a
+// [*DiscoveryError], or that of an initialiser.
 func (m *Manager) Prepare(ctx, lifetime context.Context) error {
 	if err := m.available.look(ctx, m.shared.Client, m.needs()); err != nil {
 		return &DiscoveryError{err}
@@ -132,12 +135,13 @@ func (e *DiscoveryError) Error() string { return fmt.Sprintf("discovering resour
 
 func (e *DiscoveryError) Unwrap() error { return e.Err }
 
-// lookEvery is how often the server is asked whether a missing resource has appeared. A watch of CustomResourceDefinitions
-// would tell at once, but needs a right that controllers do not need otherwise, and says nothing of the resources of
-// aggregated API servers.
+// lookEvery is how often the server is asked whether a missing resource has appeared. A watch of
+// CustomResourceDefinitions would tell at once, but needs a right that controllers do not need
+// otherwise, and says nothing of the resources of aggregated API servers.
 const lookEvery = 10 * time.Second
 
-// keepLooking sets controllers up whose resources have appeared, until there is nothing left to look for.
+// keepLooking sets controllers up whose resources have appeared, until there is nothing left to
+// look for.
 func (m *Manager) keepLooking(ctx context.Context) {
 	for len(m.needs()) > 0 && wait.Sleep(ctx, wait.Jitter(lookEvery, 0.1)) == nil {
 		if err := m.available.look(ctx, m.informerClient, m.needs()); err != nil {
@@ -197,7 +201,8 @@ func (m *Manager) setUp(c *member) error {
 	return nil
 }
 
-// guarded returns the error of f, or its panic, whatever wait.ReallyCrash says: one controller cannot keep the others from working.
+// guarded returns the error of f, or its panic, whatever wait.ReallyCrash says: one controller
+// cannot keep the others from working.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -40,7 +40,8 @@ func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 	})
 }
 
-// The logs of the API server show which controller has asked for what, and each has a limit of its own.
+// The logs of the API server show which controller has asked for what, and each has a limit of its
+// own.
 func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var a, b tiny
@@ -75,7 +76,8 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 	})
 }
 
-// A controller whose resource is not there waits for it, works when it appears, waits when it is deleted, and goes on.
+// A controller whose resource is not there waits for it, works when it appears, waits when it is
+// deleted, and goes on.
 func TestAResourceThatComesAndGoes(t *testing.T) {
 	eachGears(t, func(s *stage, shared controllers.Shared) {
 		var gizmo, other tiny

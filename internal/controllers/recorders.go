@@ -19,7 +19,8 @@ type silent struct{}
 
 func (silent) Event(context.Context, api.ObjectReference, api.EventType, string, string) {}
 
-// recorders are those of the controllers and of the process itself, by the name that their Events carry.
+// recorders are those of the controllers and of the process itself, by the name that their Events
+// carry.
 type recorders struct {
 	shared *Shared
 

@@ -22,7 +22,8 @@ type sick struct{ runs }
 
 func (sick) Healthy() error { return io.ErrNoProgress }
 
-// Each controller has a check of its own, and a restart of the process is asked for only if that would help.
+// Each controller has a check of its own, and a restart of the process is asked for only if that
+// would help.
 func TestHealthOfEachController(t *testing.T) {
 	server, err := debugserver.Start(debugserver.Config{Address: "127.0.0.1:0"})
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// stage is the API server in memory with a manager at the other end of a pipe, in a synctest bubble.
+// stage is the API server in memory with a manager at the other end of a pipe, in a synctest
+// bubble.
 type stage struct {
 	t       *testing.T
 	server  *apiserver.Server
@@ -260,7 +261,8 @@ func (s *stage) installGizmos() {
 	s.do(http.MethodPost, definitions, definition)
 }
 
-// events returns the Events of the cluster as "component: kind name: reason: message", in the order of their names.
+// events returns the Events of the cluster as "component: kind name: reason: message", in the order
+// of their names.
 func (s *stage) events() (all []string) {
 	s.t.Helper()
 	list, err := restclient.Typed[*api.Event](s.client, api.EventsResource, "").List(s.t.Context(), api.ListOptions{})

@@ -18,7 +18,8 @@ type State string
 
 // The states.
 const (
-	// Missing: the server does not have a resource that it needs. It is set up as soon as the server has.
+	// Missing: the server does not have a resource that it needs. It is set up as soon as the
+	// server has.
 	Missing State = "missing"
 	// Standby: it is set up, its stores are up to date, and it does not work.
 	Standby State = "standby"
@@ -32,7 +33,8 @@ const (
 type Status struct {
 	Name  string
 	State State
-	// Why it is missing or has ended, or which resources cannot be watched at present; "" if all is well.
+	// Why it is missing or has ended, or which resources cannot be watched at present; "" if all is
+	// well.
 	Why string
 }
 
@@ -98,7 +100,8 @@ func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
 		Msg("controller waits, the API server does not have its resource")
 }
 
-// started notes that a controller works; trouble is what was wrong with its resources when it began.
+// started notes that a controller works; trouble is what was wrong with its resources when it
+// began.
 func (m *Manager) started(c *member, trouble map[api.GroupVersionResource]error) {
 	m.shared.Logger.Info().Str("controller", c.Name).Bool("dry_run", m.shared.DryRun).Msg("controller started")
 	if m.shared.Metrics != nil {
@@ -138,8 +141,8 @@ func (m *Manager) uses(name string, resource api.GroupVersionResource) {
 	}
 }
 
-// availability returns hooks for the reflector of a resource, which see when the server stops having it, or stops showing it,
-// under running controllers, and when it comes back.
+// availability returns hooks for the reflector of a resource, which see when the server stops
+// having it, or stops showing it, under running controllers, and when it comes back.
 func (m *Manager) availability(resource api.GroupVersionResource) *reflector.Trace {
 	return &reflector.Trace{
 		WatchStarted: func(api.ListOptions) { m.watchable(resource, nil) },
@@ -154,7 +157,8 @@ func (m *Manager) availability(resource api.GroupVersionResource) *reflector.Tra
 	}
 }
 
-// watchable notes whether the objects of a resource can be watched; err is why not. News are told once for each controller.
+// watchable notes whether the objects of a resource can be watched; err is why not. News are told
+// once for each controller.
 func (m *Manager) watchable(resource api.GroupVersionResource, err error) {
 	m.available.set(resource, err == nil || api.IsForbidden(err))
 	var concerned, working []*member
@@ -196,8 +200,8 @@ func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err
 	}
 }
 
-// recordWatchable records it as an Event of the object that stands for the resource. A standby records nothing: it does so when it
-// begins to work, of what is wrong then.
+// recordWatchable records it as an Event of the object that stands for the resource. A standby
+// records nothing: it does so when it begins to work, of what is wrong then.
 func (m *Manager) recordWatchable(c *member, resource api.GroupVersionResource, err error) {
 	name := resourceName(resource)
 	object := api.ObjectReference{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: resource.Version + "." + resource.Group}

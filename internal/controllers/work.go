@@ -30,9 +30,10 @@ func (m *Manager) healthy(c *member) error {
 // patience is for how much longer than DrainTimeout Work waits for a controller that does not end.
 const patience = 5 * time.Second
 
-// Work lets the controllers work until stop or alive ends, see [Controller], and returns when all of them have ended. One that
-// does not end in time is left behind. Work is to be called once, also for controllers that never got to work, with contexts
-// that have ended: that is how they give back what they have.
+// Work lets the controllers work until stop or alive ends, see [Controller], and returns when all
+// of them have ended. One that does not end in time is left behind. Work is to be called once, also
+// for controllers that never got to work, with contexts that have ended: that is how they give back
+// what they have.
 func (m *Manager) Work(stop, alive context.Context) {
 	m.mu.Lock()
 	m.term = &term{stop, alive}
@@ -98,7 +99,8 @@ func (m *Manager) watch(w watched) {
 	m.watched = append(m.watched, w)
 }
 
-// Synced returns an error if the store of an informer is not filled. It is a check of /readyz that a standby passes as well.
+// Synced returns an error if the store of an informer is not filled. It is a check of /readyz that
+// a standby passes as well.
 func (m *Manager) Synced() error {
 	m.mu.Lock()
 	all, prepared := slices.Clone(m.watched), m.prepared
@@ -122,8 +124,8 @@ func (m *Manager) Recorder() events.EventRecorder {
 // lastEvents is how long Shutdown waits for Events that have not been sent.
 const lastEvents = 2 * time.Second
 
-// Shutdown ends the informers, waits for what Prepare has started, and has the last Events sent. It is called when the
-// lifetime that Prepare got has ended.
+// Shutdown ends the informers, waits for what Prepare has started, and has the last Events sent. It
+// is called when the lifetime that Prepare got has ended.
 func (m *Manager) Shutdown() {
 	m.informers.Shutdown()
 	m.looking.Wait()

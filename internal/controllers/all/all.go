@@ -8,7 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// Options are what can be chosen for single controllers. The zero value of each field is that controller's default.
+// Options are what can be chosen for single controllers. The zero value of each field is that
+// controller's default.
 type Options struct {
 	Namespace      NamespaceOptions
 	VirtualMachine VirtualMachineOptions

@@ -70,10 +70,7 @@ func play(t *testing.T, set string, act func(w *world)) {
 		w := &world{t: t, server: server, machines: &driver.Memory{}, watches: map[string]int{}, most: map[string]int{}}
 		link := restclienttest.NewServer(t, w)
 		w.client = link.Client()
-		chosen, err := controllers.Choose(all.Descriptors(all.Options{
-			VirtualMachine: all.VirtualMachineOptions{Use: w.machines},
-			SecondParty:    all.SecondPartyOptions{Storage: t.TempDir()},
-		}), everything())
+		chosen, err := controllers.Choose(all.Descriptors(all.Options{VirtualMachine: all.VirtualMachineOptions{Use: w.machines}}), everything())
 		require.NoError(t, err)
 		chosen = append(chosen, controllers.Descriptor{Name: "idle", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
 			w.context = c
@@ -107,10 +104,18 @@ func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
 
 // everything names all controllers.
 func everything() (names []string) {
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range descriptors() {
 		names = append(names, d.Name)
 	}
 	return names
+}
+
+// descriptors are those of all controllers but the second party of namespaces, which has tests of
+// its own and keeps content in files.
+func descriptors() []controllers.Descriptor {
+	return slices.DeleteFunc(all.Descriptors(all.Options{}), func(d controllers.Descriptor) bool {
+		return d.Name == "second-party-controller"
+	})
 }
 
 func (w *world) do(verb, path string, body any) {
@@ -142,7 +147,8 @@ func list[T restclient.Object](w *world, resource api.GroupVersionResource, name
 
 type object = map[string]any
 
-// events returns component, reason and the beginning of the message of Events, without the names that are made up.
+// events returns component, reason and the beginning of the message of Events, without the names
+// that are made up.
 func (w *world) events(namespace string) (all []string) {
 	w.t.Helper()
 	made := regexp.MustCompile(` (web-\S+|vm-\S+)|(pod:|creating:|server) .*`)
@@ -152,8 +158,9 @@ func (w *world) events(namespace string) (all []string) {
 	return all
 }
 
-// All controllers in one process: each does its work, the stores of what several of them read are shared, and the deletion of the
-// namespace takes everything along, the machine outside of the cluster too.
+// All controllers in one process: each does its work, the stores of what several of them read are
+// shared, and the deletion of the namespace takes everything along, the machine outside of the
+// cluster too.
 func TestAllControllersInOneProcess(t *testing.T) {
 	for _, set := range []string{gears.Fast, gears.Textbook} {
 		t.Run(set, func(t *testing.T) {
@@ -244,7 +251,7 @@ func (w *world) state(name string) controllers.State {
 // A controller with nothing in hand is well.
 func TestHealth(t *testing.T) {
 	play(t, gears.Fast, func(w *world) {
-		for _, d := range all.Descriptors(all.Options{SecondParty: all.SecondPartyOptions{Storage: w.t.TempDir()}}) {
+		for _, d := range descriptors() {
 			controller, err := d.New(w.context)
 			require.NoError(t, err)
 			if checked, ok := controller.(interface{ Healthy() error }); ok {
@@ -258,10 +265,9 @@ func TestHealth(t *testing.T) {
 
 // Names are sorted, and what each controller needs and may do is said.
 func TestDescriptors(t *testing.T) {
-	descriptors := all.Descriptors(all.Options{})
 	names := everything()
 	assert.True(t, slices.IsSorted(names))
-	for _, d := range descriptors {
+	for _, d := range descriptors() {
 		assert.NotEmpty(t, d.About, d.Name)
 		assert.NotEmpty(t, d.Needs, d.Name)
 		assert.Equal(t, d.Name != all.NamespaceController, d.OnDemand, d.Name)
@@ -295,7 +301,7 @@ func TestADriverThatThereIsNot(t *testing.T) {
 func TestAnInitialiserThatComesTooLate(t *testing.T) {
 	var late controllers.ControllerContext
 	play(t, gears.Fast, func(w *world) { late = w.context })
-	for _, d := range all.Descriptors(all.Options{SecondParty: all.SecondPartyOptions{Storage: t.TempDir()}}) {
+	for _, d := range descriptors() {
 		if d.Name != "virtualmachine" { // which adds its handler when it runs
 			_, err := d.New(late)
 			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)

@@ -16,8 +16,8 @@ import (
 // NamespaceController is the name of the namespace controller.
 const NamespaceController = "namespace-controller"
 
-// The share of the client's limits that kube-controller-manager gives its namespace controller: emptying namespaces takes many
-// small requests.
+// The share of the client's limits that kube-controller-manager gives its namespace controller:
+// emptying namespaces takes many small requests.
 const (
 	namespaceQPSFactor   = 20
 	namespaceBurstFactor = 100

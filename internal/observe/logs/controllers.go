@@ -33,8 +33,9 @@ func (l *controllerLog) passStarted(key string) {
 	l.line(l.at(verbosityPasses), key).Msg("pass started")
 }
 
-// ordinaryConflicts is how often in a row a pass may have met a change of somebody else before that is worth a warning. The store of
-// an informer is behind for a moment after each write, the controller's own too.
+// ordinaryConflicts is how often in a row a pass may have met a change of somebody else before that
+// is worth a warning. The store of an informer is behind for a moment after each write, the
+// controller's own too.
 const ordinaryConflicts = 3
 
 func (l *controllerLog) passDone(key string, took time.Duration, failures int, after time.Duration, err error) {
