@@ -29,6 +29,9 @@ func TestDeployHasTheRightsThatTheProgramSays(t *testing.T) {
 		assert.Equal(t, string(manifest), stdout, "%s is out of date: make manifests writes it", file)
 	}
 	for _, d := range all.Descriptors(all.Options{}) {
+		if d.Name == "second-party-controller" {
+			continue // it needs a directory that all replicas share
+		}
 		assert.Contains(t, controllers+"*namespace-controller", d.Name, "the overlay runs every controller")
 	}
 }

@@ -70,7 +70,10 @@ func play(t *testing.T, set string, act func(w *world)) {
 		w := &world{t: t, server: server, machines: &driver.Memory{}, watches: map[string]int{}, most: map[string]int{}}
 		link := restclienttest.NewServer(t, w)
 		w.client = link.Client()
-		chosen, err := controllers.Choose(all.Descriptors(all.Options{VirtualMachine: all.VirtualMachineOptions{Use: w.machines}}), everything())
+		chosen, err := controllers.Choose(all.Descriptors(all.Options{
+			VirtualMachine: all.VirtualMachineOptions{Use: w.machines},
+			SecondParty:    all.SecondPartyOptions{Storage: t.TempDir()},
+		}), everything())
 		require.NoError(t, err)
 		chosen = append(chosen, controllers.Descriptor{Name: "idle", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
 			w.context = c
@@ -241,7 +244,7 @@ func (w *world) state(name string) controllers.State {
 // A controller with nothing in hand is well.
 func TestHealth(t *testing.T) {
 	play(t, gears.Fast, func(w *world) {
-		for _, d := range all.Descriptors(all.Options{}) {
+		for _, d := range all.Descriptors(all.Options{SecondParty: all.SecondPartyOptions{Storage: w.t.TempDir()}}) {
 			controller, err := d.New(w.context)
 			require.NoError(t, err)
 			if checked, ok := controller.(interface{ Healthy() error }); ok {
@@ -292,7 +295,7 @@ func TestADriverThatThereIsNot(t *testing.T) {
 func TestAnInitialiserThatComesTooLate(t *testing.T) {
 	var late controllers.ControllerContext
 	play(t, gears.Fast, func(w *world) { late = w.context })
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range all.Descriptors(all.Options{SecondParty: all.SecondPartyOptions{Storage: t.TempDir()}}) {
 		if d.Name != "virtualmachine" { // which adds its handler when it runs
 			_, err := d.New(late)
 			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)

@@ -84,5 +84,5 @@ func startSecondParty(c controllers.ControllerContext, options SecondPartyOption
 		return nil, err
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
-	return controller, nil
+	return checkedNamespaces{controller}, nil
 }
