@@ -32,7 +32,8 @@
 // # Guarantees
 //
 // A namespace is finalized only after a pass in which the server was ready, discovery complete, no request failed and nothing was
-// left. Only this controller's token is removed. Writes carry the resource version that they are based on, and a namespace that
+// left. Only this controller's token is removed; a deleter with another token than "kubernetes" is a second party, which writes
+// neither phase nor conditions. Writes carry the resource version that they are based on, and a namespace that
 // was re-created under its old name is not written to. At most one worker processes a namespace at a time.
 //
 // # Goroutines

@@ -28,21 +28,16 @@ func secondPartyController(options SecondPartyOptions) controllers.Descriptor {
 		Name: secondPartyName, Alias: "second-party", About: "holds namespaces with the token " + secondparty.Token + " until their files in a directory are deleted",
 		OnDemand: true,
 		Needs:    []api.GroupVersionResource{api.NamespacesResource},
-		Rights:   secondPartyRights,
+		Rights: func(bool) []rbac.Right {
+			return []rbac.Right{
+				right(api.NamespacesResource, "", "The second party sees which namespaces are being deleted.", "get", "list", "watch"),
+				right(api.NamespacesResource, "finalize", "The second party takes its finalizer off.", "update"),
+			}
+		},
 		New: func(c controllers.ControllerContext) (controllers.Controller, error) {
 			return startSecondParty(c, options)
 		},
 	}
-}
-
-func secondPartyRights(bool) []rbac.Right {
-	return []rbac.Right{{
-		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch"}},
-		Reason: "The second party sees which namespaces are being deleted.",
-	}, {
-		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
-		Reason: "The second party takes its finalizer off.",
-	}}
 }
 
 // startSecondParty sets the second party up. Its passes are logged and counted as those of any controller; what is said of

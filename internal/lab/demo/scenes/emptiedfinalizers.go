@@ -28,6 +28,8 @@ var emptiedFinalizers = Scene{
 		},
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
+		// The look that was planned for the first namespace is over.
+		idle := func(s *story.State) bool { return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0 }
 		return inOrder(
 			func() error { return toFinalizers(ctx, on) },
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
@@ -44,7 +46,8 @@ var emptiedFinalizers = Scene{
 			func() error { return on.CreateNamespace(ctx) },
 			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Namespace.Phase == "Active" }) },
 			func() error { return on.ShowContent(ctx) },
-			func() error { return wait.Sleep(ctx, 2*look) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { return on.Await(ctx, idle) },
 			func() error { return on.DeleteNamespace(ctx) },
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error {
