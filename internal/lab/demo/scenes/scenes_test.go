@@ -278,7 +278,7 @@ func TestBrokenAPIServiceIsDeletedBySomebodyElse(t *testing.T) {
 func TestExpiredWatch(t *testing.T) {
 	play(t, "expired-watch", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.You, "kubectl delete configmaps"},
+			beat{story.You, "kubectl -n shop delete configmaps"},
 			beat{story.You, "kubectl delete namespace"},
 			beat{story.Demo, "compact"},
 			beat{story.Reflector, "410 Expired"},
@@ -371,17 +371,20 @@ func TestVirtualMachine(t *testing.T) {
 			beat{story.Operator, "cache is Pending; its finalizers are []"},
 			beat{story.Operator, "cache: ServerCreated"},
 			beat{story.Operator, "cache is Active; its finalizers are [finalizer.cloudnative.tw]"},
-			beat{story.You, "kubectl delete vms cache"},
+			beat{story.You, "kubectl -n shop delete vms cache"},
 			beat{story.Handler, "the deletion of cache arrives as an update"},
 			beat{story.Operator, "cache is Terminating"},
 			beat{story.Operator, "cache: ServerDeleted"},
 			beat{story.Server, "the last finalizer of cache has gone"},
 			beat{story.Demo, "the controller of the machines is stopped"},
-			beat{story.You, "kubectl get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
+			beat{story.You, "kubectl -n shop get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
 			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
 			beat{story.Operator, "the controller of the machines runs"},
 			beat{story.Deleter, "through /finalize"},
 		)
+		for _, what := range []string{"created", "deleted"} { // the finalizer is there before a server is, and until it has gone
+			assert.Equal(t, 3, howOften(s, story.Operator, "was "+what+"; its finalizers are [finalizer.cloudnative.tw]"), what)
+		}
 		require.Len(t, s.Lines, 1)
 		assert.Equal(t, story.Type{Name: "servers outside", Left: 0, Most: 3}, s.Lines[0])
 	})
@@ -390,15 +393,15 @@ func TestVirtualMachine(t *testing.T) {
 func TestRollout(t *testing.T) {
 	play(t, "rollout", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.You, "kubectl create deployment shop"},
+			beat{story.You, "kubectl -n shop create deployment shop"},
 			beat{story.Worker, "with 2 pods"},
 			beat{story.You, "2 of 2 pods serve"},
-			beat{story.You, "kubectl scale deployment shop --replicas=5"},
+			beat{story.You, "kubectl -n shop scale deployment shop --replicas=5"},
 			beat{story.Worker, "creates pod"},
 			beat{story.Worker, "expectations are open"},
 			beat{story.Demo, "the store shows 2 pods, there are 5"},
 			beat{story.You, "5 of 5 pods serve"},
-			beat{story.You, "kubectl set image deployment/shop"},
+			beat{story.You, "kubectl -n shop set image deployment/shop"},
 			beat{story.Worker, "is created"},
 			beat{story.Worker, "deletes pod"},
 			beat{story.You, "5 of 5 pods serve"},

@@ -103,7 +103,7 @@ func (s *Stage) machinesTrace() *vms.Trace {
 		Event: func(vm *vms.VirtualMachine, _ api.EventType, reason, message string) {
 			s.config.Teller.Update(func(state *story.State) {
 				state.Line(serversLine, len(s.machines.driver.Names()))
-				state.Tell(story.Operator, "%s: %s, %s", vm.Name, reason, message)
+				state.Tell(story.Operator, "%s: %s, %s; its finalizers are %v", vm.Name, reason, message, vm.Finalizers)
 			})
 		},
 	}
@@ -111,7 +111,7 @@ func (s *Stage) machinesTrace() *vms.Trace {
 
 // CreateMachine creates a virtual machine in the namespace.
 func (s *Stage) CreateMachine(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl apply: a virtual machine %s, with 2 CPUs and 4G of memory", name)
+	s.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
 	_, err := s.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
 		"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
 		"spec": map[string]any{"resource": map[string]any{"cpu": int64(2), "memory": "4G"}},
@@ -121,7 +121,7 @@ func (s *Stage) CreateMachine(ctx context.Context, name string) error {
 
 // DeleteMachine deletes a virtual machine, and tells whether it has gone at once.
 func (s *Stage) DeleteMachine(ctx context.Context, name string) error {
-	s.Tell(story.You, "kubectl delete vms %s", name)
+	s.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
 	return s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
 }
 
@@ -131,8 +131,8 @@ func (s *Stage) ShowMachine(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s.Tell(story.You, "kubectl get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, metadata.deletionTimestamp set: %t",
-		name, vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
+	s.Tell(story.You, "kubectl -n %s get vms %s -o yaml: status.phase is %s, metadata.finalizers %v, metadata.deletionTimestamp set: %t",
+		Namespace, name, vm.NestedString("status", "phase"), vm.GetFinalizers(), vm.GetDeletionTimestamp() != nil)
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
 		if k.resource.Resource != name {
 			continue
 		}
-		s.Tell(story.You, "kubectl label %s --all %s=yes", name, label)
+		s.Tell(story.You, "kubectl -n %s label %s --all %s=yes", Namespace, name, label)
 		for number := range s.numbers[i] {
 			patch := []byte(`{"metadata":{"labels":{"` + label + `":"yes"}}}`)
 			if _, err := s.objectsOf(k.resource, Namespace).Patch(ctx, k.name(number), api.MergePatchType, patch, api.UpdateOptions{}); err != nil {
@@ -86,6 +86,6 @@ func (s *Stage) DeleteSome(ctx context.Context, name string, n int) (deleted int
 			deleted++
 		}
 	}
-	s.Tell(story.You, "kubectl delete %s: %s", name, objects(deleted))
+	s.Tell(story.You, "kubectl -n %s delete %s: %s", Namespace, name, objects(deleted))
 	return deleted, nil
 }

@@ -108,7 +108,7 @@ func (s *Stage) tellReplicas() *replicaset.Trace {
 
 // Deploy creates the deployment.
 func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
-	w.stage.Tell(story.You, "kubectl create deployment %s --image=shop/front:1 --replicas=%d", Shop, replicas)
+	w.stage.Tell(story.You, "kubectl -n %s create deployment %s --image=shop/front:1 --replicas=%d", Namespace, Shop, replicas)
 	podSpec := json.RawMessage(`{"containers":[{"name":"front","image":"shop/front:1"}]}`)
 	labels := map[string]string{"app": Shop}
 	template := apps.PodTemplate{Spec: podSpec}
@@ -125,13 +125,13 @@ func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
 
 // Scale gives the deployment another size.
 func (w *Workloads) Scale(ctx context.Context, replicas int) error {
-	w.stage.Tell(story.You, "kubectl scale deployment %s --replicas=%d", Shop, replicas)
+	w.stage.Tell(story.You, "kubectl -n %s scale deployment %s --replicas=%d", Namespace, Shop, replicas)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
 // SetImage gives the deployment another image.
 func (w *Workloads) SetImage(ctx context.Context, image string) error {
-	w.stage.Tell(story.You, "kubectl set image deployment/%s front=%s", Shop, image)
+	w.stage.Tell(story.You, "kubectl -n %s set image deployment/%s front=%s", Namespace, Shop, image)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"front","image":%q}]}}}}`, image))
 }
 
@@ -150,7 +150,8 @@ func (w *Workloads) RolledOut(ctx context.Context) error {
 		s, replicas := d.Status, d.Spec.Replicas
 		over := s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == replicas && s.Replicas == replicas && s.AvailableReplicas == replicas
 		if over {
-			w.stage.Tell(story.You, "kubectl rollout status deployment/%s: successfully rolled out, %d of %d pods serve", Shop, s.AvailableReplicas, replicas)
+			w.stage.Tell(story.You, "kubectl -n %s rollout status deployment/%s: successfully rolled out, %d of %d pods serve",
+				Namespace, Shop, s.AvailableReplicas, replicas)
 		}
 		return over, nil
 	})
