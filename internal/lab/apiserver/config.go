@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"orrery/internal/lab/apiserver/authn"
-	"orrery/internal/lab/apiserver/garbagecollector"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/store"
 )
@@ -50,9 +49,8 @@ type Config struct {
 	// start a second one.
 	Demo bool
 
-	// Trace is told of requests, StoreTrace of writes, Kubelet of pods, Collector of what is collected; nil for none.
+	// Trace is told of requests, StoreTrace of writes, Kubelet of pods; nil for none.
 	Trace      *Trace
 	StoreTrace *store.Trace
 	Kubelet    *kubelet.Trace
-	Collector  *garbagecollector.Trace
 }
