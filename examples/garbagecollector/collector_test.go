@@ -18,7 +18,7 @@ func TestBackground(t *testing.T) {
 		assert.Len(t, w.names(), 4)
 		w.delete("owner", api.DeletePropagationBackground)
 		assert.Equal(t, []string{"stranger"}, w.names())
-		assert.Equal(t, []string{"deleted child Background", "deleted grandchild Background"}, w.hear())
+		assert.Equal(t, []string{"child deleted (Background)", "grandchild deleted (Background)"}, w.hear())
 	})
 }
 
@@ -59,7 +59,7 @@ func TestAnObjectStaysAsLongAsOneOwnerExists(t *testing.T) {
 		w.create("child", owned("a", a), owned("b", b))
 		w.delete("a", api.DeletePropagationBackground)
 		assert.Equal(t, []string{"b", "child"}, w.names())
-		assert.Equal(t, []string{"released child"}, w.hear())
+		assert.Equal(t, []string{"child released from owners"}, w.hear())
 		references := fmt.Sprint(w.get("child").Nested("metadata", "ownerReferences"))
 		assert.Contains(t, references, b)
 		assert.NotContains(t, references, a)

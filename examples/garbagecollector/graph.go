@@ -5,106 +5,66 @@ import (
 	"sync"
 	"time"
 
+	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
 // graph knows who depends on whom. Informers write it, passes read it, and a change that may call for a pass queues one.
 type graph struct {
-	// attemptToDelete and attemptToOrphan queue a pass over the object with this UID. They do not block.
+	// attemptToDelete and attemptToOrphan queue a pass over the object with this UID.
 	attemptToDelete, attemptToOrphan func(uid string)
 
-	mu    sync.Mutex // guards all nodes as well
+	mu    sync.Mutex // guards the nodes as well
 	nodes map[string]*node
 }
 
-// node is an object, or what dependents name as their owner although no informer has seen it: then object is nil.
-//
-// Nodes are known by UID. A name can be given again; a UID never comes back.
-type node struct {
-	uid      string
-	resource *resource
-	object   *api.PartialObjectMetadata
-	// dependents are the nodes that name this one as an owner; the value says whether they block its deletion.
-	dependents map[*node]bool
-	blocking   int // how many of the values are true
-	// absent are the places where the server was asked for this UID and does not have it.
-	absent map[place]bool
-	// marked is when the mark for a deletion that involves the dependents was seen first.
-	marked time.Time
-}
-
-// place is where a dependent says that its owner is.
-type place struct{ apiVersion, kind, namespace, name string }
-
-// resource is a type of objects.
-type resource struct {
-	api.GroupVersionResource
-	kind       string
-	namespaced bool
-}
-
-// The finalizers that the API server adds for the garbage collector, which removes them.
-const (
-	finalizerForeground = "foregroundDeletion"
-	finalizerOrphan     = "orphan"
-)
-
-func deletedWith(object *api.PartialObjectMetadata, finalizer string) bool {
-	return object != nil && object.DeletionTimestamp != nil && slices.Contains(object.Finalizers, finalizer)
-}
-
-// waiting reports whether an object is kept until its dependents are gone.
-func waiting(object *api.PartialObjectMetadata) bool { return deletedWith(object, finalizerForeground) }
-
-// orphaning reports whether an object is kept until its dependents have forgotten it.
-func orphaning(object *api.PartialObjectMetadata) bool { return deletedWith(object, finalizerOrphan) }
-
 // observe takes in a new object, or a new state of one.
-func (g *graph) observe(r *resource, object *api.PartialObjectMetadata) {
+func (g *graph) observe(r *monitor.Resource, object *api.PartialObjectMetadata) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.atLocked(object.UID)
-	before := n.object
-	n.resource, n.object = r, object
-	g.relinkLocked(n, before)
+	old, isNew := n.owners(), n.object == nil
+	n.resource, n.object, n.absentAt = r, object, place{}
+	g.relinkLocked(n, old)
+	if n.marked.IsZero() && (n.waiting() || n.orphaning()) {
+		n.marked = time.Now()
+	}
 	switch {
-	case orphaning(object):
-		n.mark()
+	case n.orphaning():
 		g.attemptToOrphan(n.uid)
-	case waiting(object):
-		n.mark()
-		g.attemptToDelete(n.uid)
-	case object.DeletionTimestamp == nil && !g.ownedLocked(n):
+	case g.isDeletableLocked(n):
 		g.attemptToDelete(n.uid)
 	}
-	if before == nil { // dependents that were here first may be wrong about its place
+	if isNew { // dependents that were here first may be wrong about its place
 		g.queueDependentsLocked(n)
 	}
 }
 
-// forget takes in that an object is gone. r is where that was seen: an object may have moved to another version of its type.
-func (g *graph) forget(r *resource, uid string) {
+// forget takes in that an object of this type is gone.
+func (g *graph) forget(r *monitor.Resource, object *api.PartialObjectMetadata) { g.drop(r, object.UID) }
+
+// vanish takes in that the objects of a type cannot be seen any more.
+func (g *graph) vanish(r *monitor.Resource) {
+	for _, uid := range g.all(func(n *node) bool { return n.resource == r }) {
+		g.drop(r, uid)
+	}
+}
+
+func (g *graph) drop(r *monitor.Resource, uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.nodes[uid]
-	if n == nil || n.object == nil || n.resource != r {
+	if n == nil || n.resource != r { // the object is seen in another version of its group now
 		return
 	}
-	before := n.object
+	old := n.owners()
 	n.object = nil
-	g.relinkLocked(n, before)
+	g.relinkLocked(n, old)
 	g.queueDependentsLocked(n)
 	g.tidyLocked(n)
 }
 
-// forgetAll forgets the objects of a type. It is not known whether they exist.
-func (g *graph) forgetAll(r *resource) {
-	for _, uid := range g.uids(func(n *node) bool { return n.object != nil && n.resource == r }) {
-		g.forget(r, uid)
-	}
-}
-
-// atLocked returns the node of a UID, a new one if need be.
+// atLocked returns the node of a UID, a new one if need be. tidyLocked drops one that stands for nothing.
 func (g *graph) atLocked(uid string) *node {
 	n := g.nodes[uid]
 	if n == nil {
@@ -114,91 +74,127 @@ func (g *graph) atLocked(uid string) *node {
 	return n
 }
 
-// tidyLocked drops a node that stands for nothing.
 func (g *graph) tidyLocked(n *node) {
 	if n.object == nil && len(n.dependents) == 0 {
 		delete(g.nodes, n.uid)
 	}
 }
 
-func (n *node) mark() {
-	if n.marked.IsZero() {
-		n.marked = time.Now()
+// relinkLocked tells the owners that n named before, and those that it names now.
+func (g *graph) relinkLocked(n *node, before []api.OwnerReference) {
+	for _, r := range before {
+		owner := g.atLocked(r.UID)
+		if owner.dependents[n] {
+			owner.blocking--
+		}
+		delete(owner.dependents, n)
 	}
-}
-
-// relinkLocked makes the owners that n names now know n, and those that it does not name any more forget it.
-func (g *graph) relinkLocked(n *node, before *api.PartialObjectMetadata) {
-	old, now := referencesOf(before), referencesOf(n.object)
-	if slices.EqualFunc(old, now, func(a, b api.OwnerReference) bool { return a.UID == b.UID && blocks(a) == blocks(b) }) {
-		return
+	for _, r := range n.owners() {
+		owner := g.atLocked(r.UID)
+		if owner.dependents == nil {
+			owner.dependents = map[*node]bool{}
+		}
+		if blocks(r) && !owner.dependents[n] {
+			owner.blocking++
+		}
+		owner.dependents[n] = owner.dependents[n] || blocks(r)
 	}
-	for _, reference := range old {
-		g.linkLocked(reference.UID, n, false)
-		delete(g.atLocked(reference.UID).dependents, n)
-	}
-	for _, reference := range now {
-		owner := g.atLocked(reference.UID)
-		g.linkLocked(reference.UID, n, blocks(reference) || owner.dependents[n])
-	}
-	for _, reference := range old {
-		owner := g.atLocked(reference.UID)
-		if owner.blocking == 0 && waiting(owner.object) {
+	for _, r := range before {
+		owner := g.atLocked(r.UID)
+		if owner.waiting() && owner.blocking == 0 {
 			g.attemptToDelete(owner.uid)
 		}
 		g.tidyLocked(owner)
 	}
 }
 
-// linkLocked makes an owner know a dependent, or what has changed about it.
-func (g *graph) linkLocked(uid string, dependent *node, blocking bool) {
-	owner := g.atLocked(uid)
-	if owner.dependents == nil {
-		owner.dependents = map[*node]bool{}
-	}
-	if owner.dependents[dependent] {
-		owner.blocking--
-	}
-	if blocking {
-		owner.blocking++
-	}
-	owner.dependents[dependent] = blocking
-}
-
-func referencesOf(object *api.PartialObjectMetadata) []api.OwnerReference {
-	if object == nil {
-		return nil
-	}
-	return object.OwnerReferences
-}
-
-func blocks(r api.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
-
-// ownedLocked reports whether the graph knows every owner of n, where n says that it is, and none of them waits for n. It
-// spares the server questions about objects that are in good order.
-func (g *graph) ownedLocked(n *node) bool {
-	return !slices.ContainsFunc(n.object.OwnerReferences, func(reference api.OwnerReference) bool {
-		owner := g.nodes[reference.UID]
-		return owner.object == nil || waiting(owner.object) || !owner.isAt(placeOf(reference, n.object.Namespace))
+// isDeletableLocked reports whether there may be something to do about an object: it waits for its dependents, or an owner is not known
+// where the object says that it is, or waits in turn. It spares the server questions about objects that are in good order.
+func (g *graph) isDeletableLocked(n *node) bool {
+	return n.waiting() || !n.deleting() && slices.ContainsFunc(n.owners(), func(r api.OwnerReference) bool {
+		owner := g.nodes[r.UID]
+		return owner.object == nil || owner.waiting() || !owner.isAt(placeOf(r, n.object.Namespace))
 	})
 }
 
-func placeOf(r api.OwnerReference, namespace string) place {
-	return place{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name}
-}
-
-// isAt reports whether n is the object at a place, in whatever version of its group. An object of the cluster is in every namespace.
-func (n *node) isAt(p place) bool {
-	version, err := api.ParseGroupVersion(p.apiVersion)
-	return err == nil && n.resource.Group == version.Group && n.resource.kind == p.kind && n.object.Name == p.name &&
-		(!n.resource.namespaced || n.object.Namespace == p.namespace)
-}
-
-// queueDependentsLocked queues the dependents that are not in good order and not being deleted yet.
 func (g *graph) queueDependentsLocked(n *node) {
 	for dependent := range n.dependents {
-		if dependent.object.DeletionTimestamp == nil && !g.ownedLocked(dependent) {
+		if g.isDeletableLocked(dependent) {
 			g.attemptToDelete(dependent.uid)
 		}
+	}
+}
+
+// look returns a copy of a node, and whether it is deletable. Only the graph may look at the copy's dependents.
+func (g *graph) look(uid string) (n node, deletable bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if at := g.nodes[uid]; at != nil {
+		return *at, g.isDeletableLocked(at)
+	}
+	return node{}, false
+}
+
+// all returns the objects for which wanted is true.
+func (g *graph) all(wanted func(n *node) bool) (uids []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for uid, n := range g.nodes {
+		if wanted(n) {
+			uids = append(uids, uid)
+		}
+	}
+	return uids
+}
+
+func (g *graph) deletable() []string { return g.all(g.isDeletableLocked) }
+
+func (g *graph) queueDeletable() {
+	for _, uid := range g.deletable() {
+		g.attemptToDelete(uid)
+	}
+}
+
+func (g *graph) orphaning() []string { return g.all((*node).orphaning) }
+
+// dependents returns the dependents of an object.
+func (g *graph) dependents(uid string) (uids []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.nodes[uid]; n != nil {
+		for dependent := range n.dependents {
+			uids = append(uids, dependent.uid)
+		}
+	}
+	return uids
+}
+
+// waitsForItself reports whether an object waits for a dependent that waits for a dependent, and so on, that is the object.
+func (g *graph) waitsForItself(uid string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	start := g.nodes[uid]
+	return start != nil && start.waitsFor(start, map[*node]bool{})
+}
+
+func (n *node) waitsFor(end *node, seen map[*node]bool) bool {
+	for dependent, blocking := range n.dependents {
+		if !blocking || !dependent.waiting() || seen[dependent] {
+			continue
+		}
+		seen[dependent] = true
+		if dependent == end || dependent.waitsFor(end, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// setAbsent notes that the server does not have an owner where a dependent says that it is: one question is enough for all of them.
+func (g *graph) setAbsent(uid string, p place) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.nodes[uid]; n != nil {
+		n.absentAt = p
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
 	"orrery/examples/worker"
 	"orrery/informer"
 	informerfast "orrery/informer/fast"
@@ -85,23 +86,23 @@ func (w *world) client(trace *restclient.Trace) *restclient.Client {
 }
 
 // start starts a collector. request, if not nil, is called before each of its requests.
-func (w *world) start(request func()) {
+func (w *world) start(request func(verb string)) {
 	trace := &restclient.Trace{}
 	if request != nil {
-		trace.RequestStart = func(restclient.RequestInfo) { request() }
+		trace.RequestStart = func(info restclient.RequestInfo) { request(info.Verb) }
 	}
 	client := w.client(trace)
 	controller, err := garbagecollector.NewController(garbagecollector.Config{
-		Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
-		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
-			return restclient.Metadata(client, resource, namespace)
+		Monitor: monitor.Config{
+			Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
+			Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+				return restclient.Metadata(client, resource, namespace)
+			},
+			Informer: gears[w.gears].informer,
 		},
-		Informer: gears[w.gears].informer,
-		Worker:   worker.Config{NewQueue: gears[w.gears].queue},
+		Worker: worker.Config{NewQueue: gears[w.gears].queue},
 		Trace: &garbagecollector.Trace{
-			Deleted:  func(o api.ObjectReference, policy api.DeletePropagation) { w.note("deleted %s %s", o.Name, policy) },
-			Released: func(o api.ObjectReference) { w.note("released %s", o.Name) },
-			Finished: func(o api.ObjectReference, finalizer string) { w.note("finished %s %s", o.Name, finalizer) },
+			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
 			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {
 				w.note("invalid namespace %s %s", o.Name, owner.Name)
 			},

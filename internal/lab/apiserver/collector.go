@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
@@ -20,13 +21,13 @@ import (
 // newCollector returns the garbage collector that the server runs against itself. It speaks to the registry and not over HTTP: it is
 // in no count and no trace of requests, and no fault hits it but those of admission.
 func (s *Server) newCollector() *garbagecollector.Controller {
-	collector, err := garbagecollector.NewController(garbagecollector.Config{
+	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{
 		Discovery: local{s},
-		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
+		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
 			return heads{server: s, resource: resource, namespace: namespace}
 		},
 		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, and that is watched
-	})
+	}})
 	if err != nil { // it has all that it needs
 		panic(err)
 	}
