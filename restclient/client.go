@@ -72,6 +72,15 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// As returns a client for another part of the program: the same server and connections, and a user agent and a rate limit of
+// its own. The configuration says what a QPS and a burst of 0 mean. To close either of the two closes the connections of both.
+func (c *Client) As(userAgent string, qps float32, burst int) *Client {
+	cfg := c.cfg
+	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
+	cfg = withDefaults(cfg)
+	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
+}
+
 // Config returns the configuration of the client with the defaults filled in. A change of the copy has no effect.
 func (c *Client) Config() Config { return c.cfg }
 
@@ -125,7 +134,7 @@ func (c *Client) GoString() string { return c.String() }
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a *TransportError; a body that
 // cannot be understood is a *DecodeError.
 func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	x := newExchange(c, req)
+	x := &exchange{client: c, req: req}
 	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
 	return x.run(ctx)
 }

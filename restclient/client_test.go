@@ -348,3 +348,23 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 func hasReason(reason api.StatusReason) func(error) bool {
 	return func(err error) bool { return api.HasReason(err, reason) }
 }
+
+// Parts of a program share the connections to a server, and each has its own name and limit.
+func TestAClientForAnotherPartOfTheProgram(t *testing.T) {
+	bubble(t, code(200), func(t *testing.T, server *restclienttest.Server) {
+		whole := server.Client(func(c *restclient.Config) { c.QPS, c.Burst = -1, 1 })
+		part := whole.As("orrery/v1 part", 5, 7)
+		require.NoError(t, whole.Do(t.Context(), get("/a"), nil))
+		require.NoError(t, part.Do(t.Context(), get("/b"), nil))
+		requests := server.Requests()
+		require.Len(t, requests, 2)
+		assert.Equal(t, restclient.DefaultUserAgent(), requests[0].Header.Get("User-Agent"))
+		assert.Equal(t, "orrery/v1 part", requests[1].Header.Get("User-Agent"))
+		assert.Equal(t, 1, server.Dialled())
+		assert.Zero(t, whole.Snapshot().QPS)
+		assert.Equal(t, float32(5), part.Snapshot().QPS)
+		assert.Equal(t, 7, part.Snapshot().Burst)
+		assert.Equal(t, int64(1), part.Snapshot().Requests)
+		assert.Equal(t, float32(restclient.DefaultQPS), whole.As("", 0, 0).Snapshot().QPS)
+	})
+}

@@ -36,10 +36,6 @@ type exchange struct {
 	answer   *body // of the last attempt; nil: no answer
 }
 
-func newExchange(c *Client, req Request) *exchange {
-	return &exchange{client: c, req: req}
-}
-
 // run makes the request and tells of its end.
 func (x *exchange) run(ctx context.Context) error {
 	t := x.client.cfg.Trace

@@ -1,7 +1,6 @@
 package restclient
 
 import (
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,22 +160,15 @@ func (p *pool) explainUnauthorized(err error, date string) error {
 	p.mu.Lock()
 	certificate := p.certificate
 	p.mu.Unlock()
-	if certificate == nil || len(certificate.Certificate) == 0 {
+	if certificate == nil || certificate.Leaf == nil { // crypto/tls sets Leaf
 		return err
-	}
-	leaf := certificate.Leaf
-	if leaf == nil {
-		var problem error
-		if leaf, problem = x509.ParseCertificate(certificate.Certificate[0]); problem != nil {
-			return err
-		}
 	}
 	now := time.Now()
 	if serverNow, problem := http.ParseTime(date); problem == nil {
 		now = serverNow
 	}
-	if !now.After(leaf.NotAfter) {
+	if !now.After(certificate.Leaf.NotAfter) {
 		return err
 	}
-	return &CertificateExpiredError{NotAfter: leaf.NotAfter, Err: err}
+	return &CertificateExpiredError{NotAfter: certificate.Leaf.NotAfter, Err: err}
 }

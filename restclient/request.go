@@ -106,9 +106,5 @@ func (r *Request) build(ctx context.Context, u *url.URL, userAgent string) (*htt
 
 // safe reports whether repeating the request cannot change anything on the server.
 func (r *Request) safe() bool {
-	switch r.method() {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return true
-	}
-	return false
+	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.method())
 }

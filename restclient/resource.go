@@ -58,18 +58,6 @@ func (r *Resource[T]) InNamespace(namespace string) *Resource[T] {
 // GroupVersionResource returns the resource's name.
 func (r *Resource[T]) GroupVersionResource() api.GroupVersionResource { return r.gvr }
 
-// The Kubernetes verbs, as traces and the messages of the server name them.
-const (
-	verbGet              = "get"
-	verbList             = "list"
-	verbWatch            = "watch"
-	verbCreate           = "create"
-	verbUpdate           = "update"
-	verbPatch            = "patch"
-	verbDelete           = "delete"
-	verbDeleteCollection = "deletecollection"
-)
-
 // ErrReadOnly is returned by Create and the updates of a Metadata resource.
 var ErrReadOnly = errors.New("objects of which only the metadata was fetched cannot be written back; use a patch")
 

@@ -79,7 +79,7 @@ func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait t
 		wait = max(f.retryAfter, unaskedPause) // "0" and dates in the past must not make a busy loop
 		return wait, wait <= p.maxWait
 	}
-	if req.about.Verb == verbWatch || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
+	if req.about.Verb == "watch" || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
 		return 0, false
 	}
 	return pause(unasked), true

@@ -183,16 +183,11 @@ var ordinaryWords = func() map[string]bool {
 		password bearer anonymous authenticated unknown request response connection certificate version status
 		finalizer finalizers metadata delete deleted deletecollection update create failed failure failures error errors
 		success warning active terminating condition discovery remaining content reason message informer handler worker
-		pending bookmark development production staging testing`) {
+		pending bookmark development production staging testing
+		badrequest unauthorized forbidden notfound methodnotallowed notacceptable alreadyexists conflict expired invalid
+		requestentitytoolarge unsupportedmediatype toomanyrequests internalerror serviceunavailable servertimeout timeout
+		storagereaderror`) {
 		words[word] = true
-	}
-	for _, reason := range []api.StatusReason{
-		api.ReasonBadRequest, api.ReasonUnauthorized, api.ReasonForbidden, api.ReasonNotFound, api.ReasonMethodNotAllowed,
-		api.ReasonNotAcceptable, api.ReasonAlreadyExists, api.ReasonConflict, api.ReasonGone, api.ReasonExpired,
-		api.ReasonRequestEntityTooLarge, api.ReasonUnsupportedMediaType, api.ReasonInvalid, api.ReasonTooManyRequests,
-		api.ReasonInternalError, api.ReasonServiceUnavailable, api.ReasonServerTimeout, api.ReasonTimeout, api.ReasonStoreReadError,
-	} {
-		words[strings.ToLower(string(reason))] = true
 	}
 	return words
 }()

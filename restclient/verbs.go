@@ -13,7 +13,7 @@ import (
 
 // Get fetches one object.
 func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions) (T, error) {
-	req, err := r.objectRequest(verbGet, http.MethodGet, "", name)
+	req, err := r.objectRequest("get", http.MethodGet, "", name)
 	if err != nil {
 		var none T
 		return none, err
@@ -24,7 +24,7 @@ func (r *Resource[T]) Get(ctx context.Context, name string, opts api.GetOptions)
 
 // List fetches the collection, or one page of it if opts.Limit says so. Items are decoded as they arrive.
 func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	req, err := r.request(verbList, http.MethodGet, "", "")
+	req, err := r.request("list", http.MethodGet, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ var errNotAList = errors.New("a Status where a list should be")
 // Watch opens a watch. It returns when the server has agreed to it. The stream lives until Stop is called, ctx ends
 // or the server ends it.
 func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	req, err := r.request(verbWatch, http.MethodGet, "", "")
+	req, err := r.request("watch", http.MethodGet, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	req.Query.Set("watch", "true")
 
 	watchCtx, cancel := context.WithCancelCause(ctx)
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.endless = true
 	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
 	x.consume = func(answer *http.Response) error {
@@ -76,7 +76,7 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		return nil, err
 	}
 	w.info, w.opened = x.req.info(1), time.Now()
-	w.method, w.url, w.secrets = req.method(), redactURL(x.sent.URL), x.censor(nil)
+	w.url, w.secrets = redactURL(x.sent.URL), x.censor(nil)
 	r.client.watches.Add(1)
 	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
 		t.WatchOpened(w.info)
@@ -93,7 +93,7 @@ func (r *Resource[T]) ProvesLife() bool {
 // one sends a request that is answered with an object.
 func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) error {
 		data, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
 		if err == nil {
@@ -107,7 +107,7 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 
 // many sends a request that is answered with a list; nil without an error is a Status that reports success.
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
-	x := newExchange(r.client, req)
+	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
 		list, err = r.decoder.List(answer.Header.Get("Content-Type"), answer.Body, r.client.cfg.MaxFrameBytes)
 		return err
@@ -121,14 +121,14 @@ func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T],
 // Create stores a new object and returns it as the server completed it. In a resource of all namespaces the object's own
 // namespace counts.
 func (r *Resource[T]) Create(ctx context.Context, object T, opts api.UpdateOptions) (T, error) {
-	req, err := r.request(verbCreate, http.MethodPost, r.namespaceOf(object), "")
+	req, err := r.request("create", http.MethodPost, r.namespaceOf(object), "")
 	return r.write(ctx, req, err, object, opts)
 }
 
 // Update replaces an object. If the object carries a resource version and the server has a newer one the answer is a
 // conflict (api.IsConflict).
 func (r *Resource[T]) Update(ctx context.Context, object T, opts api.UpdateOptions) (T, error) {
-	req, err := r.objectRequest(verbUpdate, http.MethodPut, r.namespaceOf(object), object.GetName())
+	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), object.GetName())
 	return r.write(ctx, req, err, object, opts)
 }
 
@@ -139,13 +139,13 @@ func (r *Resource[T]) UpdateStatus(ctx context.Context, object T, opts api.Updat
 
 // UpdateSubresource puts an object to one of the subresources of name: "status", "finalize", "scale".
 func (r *Resource[T]) UpdateSubresource(ctx context.Context, name, subresource string, object T, opts api.UpdateOptions) (T, error) {
-	req, err := r.objectRequest(verbUpdate, http.MethodPut, r.namespaceOf(object), name, subresource)
+	req, err := r.objectRequest("update", http.MethodPut, r.namespaceOf(object), name, subresource)
 	return r.write(ctx, req, err, object, opts)
 }
 
 // Patch changes an object, or one of its subresources, as the patch says.
 func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (T, error) {
-	req, err := r.objectRequest(verbPatch, http.MethodPatch, "", name, subresources...)
+	req, err := r.objectRequest("patch", http.MethodPatch, "", name, subresources...)
 	if err != nil {
 		var none T
 		return none, err
@@ -158,7 +158,7 @@ func (r *Resource[T]) Patch(ctx context.Context, name string, kind api.PatchType
 // Delete deletes one object. Nil means that the server has accepted it; an object with finalizers or with a grace
 // period is still there then.
 func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	req, err := r.objectRequest(verbDelete, http.MethodDelete, "", name)
+	req, err := r.objectRequest("delete", http.MethodDelete, "", name)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (r *Resource[T]) Delete(ctx context.Context, name string, opts api.DeleteOp
 // nothing. It does not say that what was found is gone, see Delete. A server that answers with a bare Status leaves
 // listed false and found nil.
 func (r *Resource[T]) DeleteCollection(ctx context.Context, opts api.DeleteOptions, listOpts api.ListOptions) (found *api.List[T], listed bool, err error) {
-	req, err := r.request(verbDeleteCollection, http.MethodDelete, "", "")
+	req, err := r.request("deletecollection", http.MethodDelete, "", "")
 	if err != nil {
 		return nil, false, err
 	}

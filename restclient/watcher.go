@@ -26,7 +26,6 @@ type watcher[T Object] struct {
 	provesLife bool
 	info       RequestInfo
 	opened     time.Time
-	method     string
 	url        string
 	secrets    censor // of the request
 
@@ -81,13 +80,13 @@ func (w *watcher[T]) describe(err error) error {
 	case w.ctx.Err() != nil && errors.Is(context.Cause(w.ctx), ErrWatchStopped):
 		return ErrWatchStopped
 	case w.ctx.Err() != nil:
-		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.method, URL: w.url, Err: w.ctx.Err()}
+		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.info.Method, URL: w.url, Err: w.ctx.Err()}
 	case err == io.EOF:
 		return io.EOF
 	case broken != nil:
-		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.method, URL: w.url, Err: broken}
+		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.info.Method, URL: w.url, Err: broken}
 	}
-	return &DecodeError{Verb: w.method, URL: w.url, Err: err}
+	return &DecodeError{Verb: w.info.Method, URL: w.url, Err: err}
 }
 
 // ProvesLife reports whether the connection is tested while nothing comes: then silence means that nothing happens. Over

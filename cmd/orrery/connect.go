@@ -6,8 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"orrery/internal/controllers"
-	"orrery/internal/gears"
+	"orrery/internal/controllers/all"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/internal/program"
@@ -30,8 +29,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, fence
 		}
 		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
 	}
-	config.QPS = options.qps * namespaceQPSFactor
-	config.Burst = options.burst * namespaceBurstFactor
+	config.QPS, config.Burst = options.qps, options.burst
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
 	config.Codec = options.gears.Codec()
@@ -58,28 +56,22 @@ const longestRetryAfter = 10 * time.Second
 // reported, not waited for.
 const firstAnswer = 30 * time.Second
 
-// greet makes sure that the server answers, that we may list and watch namespaces, and finds out what resources there
-// are. Groups that are not available do not matter here: what needs them is told by the controllers.
-func greet(ctx context.Context, client *restclient.Client, gears gears.Set, logger *logs.Logger) (map[api.GroupVersionResource]bool, error) {
+// greet makes sure that the server answers, and that we may list and watch namespaces if that is what a controller does.
+func greet(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if err := logIn(ctx, client.Config(), logger); err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
 	defer cancel()
-	discoverer := discovery.New(client)
-	serverVersion, err := discoverer.ServerVersion(ctx)
+	serverVersion, err := discovery.New(client).ServerVersion(ctx)
 	if err != nil {
-		return nil, &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
+		return &startError{doing: "reaching the API server", server: client.Config().Host, err: err}
 	}
-	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Stringer("gears", gears).Msg("connected")
-	if err := mayWatch(ctx, client); err != nil {
-		return nil, err
+	logger.Info().Str("server", client.Config().Host).Str("version", serverVersion.GitVersion).Stringer("gears", options.gears).Msg("connected")
+	if !options.chose(all.NamespaceController) {
+		return nil
 	}
-	_, lists, err := discoverer.ServerGroupsAndResources(ctx)
-	if err != nil && len(lists) == 0 {
-		return nil, &startError{doing: "discovering resources", server: client.Config().Host, err: err}
-	}
-	return controllers.AvailableResources(lists), nil
+	return mayWatch(ctx, client)
 }
 
 // loginNotice is after how long a login deserves a line: people who see nothing think that nothing happens.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/leaderelection"
+	"orrery/internal/observe/events"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -75,7 +76,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 		return nil
 	}
 	election := p.options.election
-	config := p.shared.Client.Config()
+	config := p.client.Config()
 	config.Dial = dialer.DialContext // not behind the fence: by its answers it is known who may send what
 	leases, err := leaderelection.NewClient(config, election.namespace, election.renewDeadline)
 	if err != nil {
@@ -86,13 +87,13 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	elector, err := leaderelection.New(leaderelection.Config{
 		Leases:    leases,
 		Reconnect: leases.Reconnect,
-		Watch:     restclient.Typed[*api.Lease](p.shared.Client, api.LeasesResource, election.namespace),
+		Watch:     restclient.Typed[*api.Lease](p.client, api.LeasesResource, election.namespace),
 		Namespace: election.namespace,
 		Name:      election.name,
 		Identity:  identity,
 		Timing:    election.timing(),
 		Fence:     p.fence,
-		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace()),
+		Trace:     leaderelection.JoinTraces(p.logger.Election(), p.electionTrace(p.manager.Recorder())),
 	})
 	if err != nil {
 		return err
@@ -113,12 +114,13 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Worked }
 
 // electionTrace tells metrics and Events.
-func (p *process) electionTrace() *leaderelection.Trace {
+func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.Trace {
 	name := p.options.election.name // metrics call an election as its Lease, as in kube-controller-manager
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
 			p.observer.leading(name, true)
-			p.recording.became(p.options.election.namespace, name, term.Identity)
+			lease := api.ObjectReference{Kind: "Lease", APIVersion: "coordination.k8s.io/v1", Namespace: p.options.election.namespace, Name: name}
+			recorder.Event(context.Background(), lease, api.EventNormal, "LeaderElection", term.Identity+" became leader") // as client-go does
 		},
 		Lost:     func(error) { p.observer.leading(name, false) },
 		Released: func(error) { p.observer.leading(name, false) },

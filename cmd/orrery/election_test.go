@@ -182,11 +182,20 @@ func TestMetricsCallAnElectionAsItsLease(t *testing.T) {
 		require.NoError(t, p.observer.metrics.WriteText(&text))
 		return text.String()
 	}
-	trace := p.electionTrace()
-	trace.Acquired(leaderelection.Term{})
+	var noted notedEvents
+	trace := p.electionTrace(&noted)
+	trace.Acquired(leaderelection.Term{Identity: "me"})
 	trace.SlowPath()
+	assert.Equal(t, notedEvents{"mine: me became leader"}, noted)
 	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 1`)
 	assert.Contains(t, shown(), `leader_election_slowpath_total{name="mine"} 1`)
 	trace.Lost(nil)
 	assert.Contains(t, shown(), `leader_election_master_status{name="mine"} 0`)
+}
+
+// notedEvents records no Events and remembers their messages.
+type notedEvents []string
+
+func (n *notedEvents) Event(_ context.Context, object api.ObjectReference, _ api.EventType, _, message string) {
+	*n = append(*n, object.Name+": "+message)
 }

@@ -3,29 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
-	"orrery/deltafifo"
-	"orrery/informer"
-	"orrery/informer/reflector"
 	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
-	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/internal/program"
-	"orrery/nsctl"
-	"orrery/queue"
 	"orrery/restclient"
-	"orrery/restclient/api"
 )
 
 // observer is what shows the process to the outside: metrics, health and the state of every gear. If nothing is served it
@@ -36,10 +25,7 @@ type observer struct {
 
 	announce func() // says in the log where, or why not
 	ending   atomic.Bool
-
-	// mu guards informers.
-	mu        sync.Mutex
-	informers []*informer.SharedIndexInformer[*api.Namespace]
+	filled   atomic.Pointer[func() error] // nil until there are informers
 }
 
 // startObserver starts to serve. The caller must call stop.
@@ -99,100 +85,19 @@ func (o *observer) goesOn() error {
 
 // synced is the check of /readyz that a standby passes as well: the stores are filled.
 func (o *observer) synced() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.informers) == 0 {
-		return errors.New("no informer has been started yet")
+	if check := o.filled.Load(); check != nil {
+		return (*check)()
 	}
-	for _, i := range o.informers {
-		if !i.HasSynced() {
-			return fmt.Errorf("the store of %s is not filled yet", i.Snapshot().Name)
-		}
-	}
-	return nil
+	return errors.New("no informer has been started yet")
 }
 
-// The hooks and metrics that make the observer see. Each may be nil.
-
+// requests returns the hooks that count requests; nil if nothing is counted.
 func (o *observer) requests(server string) *restclient.Trace {
 	if o.metrics == nil {
 		return nil
 	}
 	return o.metrics.Requests(server)
 }
-
-func (o *observer) reflector(name string) *reflector.Trace {
-	if o.metrics == nil {
-		return nil
-	}
-	return o.metrics.Reflector(name)
-}
-
-// namespaceInformerID is how Kubernetes' metrics name the informer of namespaces.
-var namespaceInformerID = metrics.InformerID{Name: "orrery", Version: api.NamespacesResource.Version, Resource: api.NamespacesResource.Resource}
-
-func (o *observer) fifo() *deltafifo.Trace[*api.Namespace] {
-	if o.metrics == nil {
-		return nil
-	}
-	return metrics.FIFO[*api.Namespace](o.metrics, namespaceInformerID)
-}
-
-func (o *observer) queueMetrics() queue.MetricsProvider {
-	if o.metrics == nil {
-		return nil
-	}
-	return o.metrics.Queues()
-}
-
-func (o *observer) namespaces() *nsctl.Trace {
-	if o.metrics == nil {
-		return nil
-	}
-	return o.metrics.Namespaces()
-}
-
-// watchInformer shows an informer; the process is ready when its store is filled.
-func (o *observer) watchInformer(i *informer.SharedIndexInformer[*api.Namespace]) {
-	o.announce() // not sooner: after a wrong kubeconfig the error should be the only line
-	if o.metrics == nil {
-		return
-	}
-	o.mu.Lock()
-	o.informers = append(o.informers, i)
-	o.mu.Unlock()
-	o.metrics.Informer(namespaceInformerID, i.Snapshot)
-	o.show("informer", func() any { return i.Snapshot() })
-	o.show("fifo", func() any { return i.QueueSnapshot() })
-	o.show("store", func() any { return i.StoreSnapshot() })
-}
-
-// watchController shows a namespace controller and its queue.
-func (o *observer) watchController(c *nsctl.Controller) {
-	if o.metrics == nil {
-		return
-	}
-	o.metrics.Deleting(c.Deleting)
-	o.metrics.BeforeGather(c.UpdateMetrics)
-	o.show("controller", func() any { return c.Snapshot() })
-}
-
-// watchEvents counts what the recorder of Events records and drops.
-func (o *observer) watchEvents(r *recording) {
-	if o.metrics == nil || r == nil {
-		return
-	}
-	o.show("events", r.snapshot)
-	o.metrics.Recorded(func() int64 {
-		s := r.recorder.Snapshot()
-		return s.Created + s.Counted
-	})
-	for _, why := range slices.Sorted(maps.Keys(r.recorder.Snapshot().Dropped)) {
-		o.metrics.Dropped("events", reasonLabel(why), func() int64 { return r.recorder.Snapshot().Dropped[why] })
-	}
-}
-
-func reasonLabel(why events.Drop) string { return strings.ReplaceAll(string(why), " ", "_") }
 
 // show makes /debug/orrery show what the function returns, which may be called from any goroutine, under this name.
 func (o *observer) show(name string, snapshot func() any) {
@@ -219,13 +124,6 @@ func (o *observer) slowPath(name string) {
 func (o *observer) healthy(name string, check func() error) {
 	if o.server != nil {
 		o.server.Live(name, check)
-	}
-}
-
-// ready adds a check to /readyz.
-func (o *observer) ready(name string, check func() error) {
-	if o.server != nil {
-		o.server.Ready(name, check)
 	}
 }
 

@@ -82,16 +82,10 @@ func TestNothingIsServedOnDemand(t *testing.T) {
 	observer.slowPath("x")
 	observer.show("x", func() any { return nil })
 	observer.healthy("x", func() error { return nil })
-	observer.ready("x", func() error { return nil })
-	observer.watchEvents(nil)
 	observer.stopping()
 	observer.stop()
 	logger.Stop()
 	assert.Nil(t, observer.requests("server"))
-	assert.Nil(t, observer.reflector("x"))
-	assert.Nil(t, observer.fifo())
-	assert.Nil(t, observer.queueMetrics())
-	assert.Nil(t, observer.namespaces())
 	assert.Empty(t, log.String())
 }
 
@@ -123,7 +117,7 @@ func TestHealthOfARun(t *testing.T) {
 	}
 	assert.NotContains(t, index, "pprof")
 	gears := asked(port, "/debug/orrery")
-	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events"} {
+	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "events", "gears"} {
 		assert.Contains(t, gears, `"`+gear+`":{`)
 	}
 	stop()

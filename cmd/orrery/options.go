@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/controllers"
+	"orrery/internal/controllers/all"
 	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -19,14 +21,12 @@ type runOptions struct {
 	kubeconfig string
 	context    string
 
-	controllers     []string
-	workers         int
-	syncPeriod      time.Duration
-	gracePeriod     time.Duration
-	typeConcurrency int
-	drainTimeout    time.Duration
-	dryRun          bool
-	gears           gears.Set
+	controllers  []string
+	chosen       []controllers.Descriptor // by controllers
+	namespace    all.NamespaceOptions
+	drainTimeout time.Duration
+	dryRun       bool
+	gears        gears.Set
 
 	qps            float32
 	burst          int
@@ -35,21 +35,21 @@ type runOptions struct {
 	logFormat string
 	verbosity int
 
-	election  electionOptions
-	observer  observerOptions
-	second    secondOptions
-	recording recordingOptions
+	events   bool
+	election electionOptions
+	observer observerOptions
+	second   secondOptions
 }
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
 	flags.StringVar(&o.context, "context", "", "the context of the kubeconfig to use; default: its current-context")
 
-	flags.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "the controllers to run: * for all, `name` for one, -name to exclude one; there is one: namespace-controller (namespace)")
-	flags.IntVar(&o.workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
-	flags.DurationVar(&o.syncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
-	flags.DurationVar(&o.gracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
-	flags.IntVar(&o.typeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
+	flags.IntVar(&o.namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
+	flags.DurationVar(&o.namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
+	flags.DurationVar(&o.namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
+	flags.IntVar(&o.namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
@@ -61,7 +61,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	o.election.addTo(flags)
 	o.second.addTo(flags)
 	o.observer.addTo(flags)
-	o.recording.addTo(flags)
+	flags.BoolVar(&o.events, "events", true, "record what happens as Events of the cluster; without permission to create Events, none are recorded")
 
 	flags.StringVar(&o.logFormat, "log-format", string(logs.Text), "text (or console) or json")
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
@@ -70,14 +70,14 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 // check finds values that no run could work with.
 func (o *runOptions) check() error {
 	switch {
-	case o.workers < 1:
-		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.workers)
-	case o.typeConcurrency < 1:
-		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.typeConcurrency)
-	case o.gracePeriod < 0:
-		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.gracePeriod)
-	case o.syncPeriod <= 0:
-		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.syncPeriod)
+	case o.namespace.Workers < 1:
+		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.namespace.Workers)
+	case o.namespace.TypeConcurrency < 1:
+		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.namespace.TypeConcurrency)
+	case o.namespace.GracePeriod < 0:
+		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.namespace.GracePeriod)
+	case o.namespace.SyncPeriod <= 0:
+		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.namespace.SyncPeriod)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.qps == 0:
@@ -93,12 +93,8 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("there is no watch transport %q; use http or websocket", o.watchTransport)
 	}
 	_, err := logs.ParseFormat(o.logFormat)
+	if err == nil {
+		err = o.choose()
+	}
 	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check())
 }
-
-// The share of the client's limits that kube-controller-manager gives its namespace controller: emptying
-// namespaces takes many small requests.
-const (
-	namespaceQPSFactor   = 20
-	namespaceBurstFactor = 100
-)

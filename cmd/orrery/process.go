@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
-	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
@@ -18,12 +18,12 @@ import (
 
 // process is what the parts of one run share once it is connected.
 type process struct {
-	options   *runOptions
-	logger    *logs.Logger
-	observer  *observer
-	recording *recording
-	fence     *leaderelection.Fence
-	shared    controllers.Context
+	options  *runOptions
+	logger   *logs.Logger
+	observer *observer
+	fence    *leaderelection.Fence
+	client   *restclient.Client
+	manager  *controllers.Manager
 
 	lastResort lastResort
 }
@@ -33,27 +33,19 @@ type process struct {
 //
 // The informers run all the time: when this process takes over, its caches are warm. They end after the controllers: one
 // that finishes what it has in hand reads their stores.
-func (p *process) run(ctx context.Context, initializers map[string]controllers.Initializer, selection controllers.Selection) error {
+func (p *process) run(ctx context.Context) error {
 	defer p.lastResort.disarm()
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
-	p.shared.Informers = &informer.SharedInformerFactory{}
-	defer p.shared.Informers.Shutdown()
+	defer p.manager.Shutdown()
 	defer stopInformers()
-
-	prepared, err := controllers.Prepare(informersCtx, initializers, selection, p.shared)
-	if err != nil {
+	if err := p.prepare(ctx, informersCtx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	for _, name := range prepared.Skipped {
-		p.logger.Warn().Str("controller", name).Msg("controller skipped, the API server does not have its resource")
-	}
-	if len(prepared.Ready) == 0 {
-		return errNothingToRun
-	}
+	p.observer.announce() // not sooner: after a wrong kubeconfig the error should be the only line
 
 	var refusal error
 	worked := false
-	err = lead(ctx, p, func(alive context.Context, relieved bool, atWork func()) {
+	err := lead(ctx, p, func(alive context.Context, relieved bool, atWork func()) {
 		refusal = p.refuse(ctx, alive, relieved)
 		if refusal != nil || ctx.Err() != nil || alive.Err() != nil {
 			return
@@ -62,17 +54,31 @@ func (p *process) run(ctx context.Context, initializers map[string]controllers.I
 		if !p.options.second.allow { // who may work beside others knows nothing that would help a follower
 			atWork()
 		}
-		p.work(ctx, alive, prepared)
+		p.work(ctx, alive)
 	})
 	if !worked {
 		ended, end := context.WithCancel(ctx)
 		end()
-		prepared.Work(ended, ended)
+		p.manager.Work(ended, ended)
 	}
 	return cmp.Or(err, refusal)
 }
 
-// refuseToStart returns why this process must not start beside another namespace controller. One that takes part in an election
+// prepare sets the controllers up. The error is nil if ctx has ended.
+func (p *process) prepare(ctx, informersCtx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, firstAnswer)
+	defer cancel()
+	err := p.manager.Prepare(asking, informersCtx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if discovery, ok := errors.AsType[*controllers.DiscoveryError](err); ok {
+		return &startError{doing: "discovering resources", server: p.client.Config().Host, err: discovery.Err}
+	}
+	return err
+}
+
+// refuseToStart returns why this process must not start beside another controller of the same kind. One that takes part in an election
 // looks again when it leads: that may be days later.
 func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if options.electing() {
@@ -90,7 +96,7 @@ func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(alive, cancel)()
-	err := refuseSecond(ctx, p.shared.Client, p.options, p.logger)
+	err := refuseSecond(ctx, p.client, p.options, p.logger)
 	if ctx.Err() != nil {
 		return nil // stopped, or not the leader any more, which says more
 	}
@@ -98,10 +104,7 @@ func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
 }
 
 // work lets the controllers work until ctx ends and they have finished, or until alive ends.
-func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepared) {
-	for _, name := range prepared.Ready {
-		p.logger.Info().Str("controller", name).Bool("dry_run", p.options.dryRun).Msg("controller started")
-	}
+func (p *process) work(ctx, alive context.Context) {
 	stop, stopNow := context.WithCancel(alive)
 	defer stopNow()
 	defer context.AfterFunc(ctx, func() {
@@ -109,7 +112,7 @@ func (p *process) work(ctx, alive context.Context, prepared *controllers.Prepare
 		stopNow()
 	})()
 	defer context.AfterFunc(alive, func() { p.lastResort.within(lastMoment, context.Cause(alive)) })()
-	prepared.Work(stop, alive)
+	p.manager.Work(stop, alive)
 }
 
 // lastMoment is how long a process may take to end that has lost its leadership, whatever holds it up: nothing that it does

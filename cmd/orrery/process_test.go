@@ -11,33 +11,39 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
+	"orrery/restclient"
 	"orrery/wait"
 )
+
+// stubborn is a controller that does not end before this is closed.
+type stubborn chan struct{}
+
+func (s stubborn) RunWithin(context.Context, context.Context) { <-s }
 
 // A controller that does not let go when the lease is lost does not keep the program from ending, nor from saying why.
 func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung := make(chan struct{})
-		p := &process{options: &runOptions{}, logger: logs.New(logs.Config{Writer: &lockedBuffer{}})}
+		client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
+		require.NoError(t, err)
+		p := &process{
+			options: &runOptions{}, logger: logs.New(logs.Config{Writer: &lockedBuffer{}}),
+			manager: controllers.NewManager(controllers.Shared{Client: client}, []controllers.Descriptor{{
+				Name: "stubborn",
+				New:  func(controllers.ControllerContext) (controllers.Controller, error) { return stubborn(hung), nil },
+			}}),
+		}
 		var why error
 		p.lastResort.exit = func(err error) { why = err; close(hung) }
 		alive, lose := context.WithCancelCause(t.Context())
-		everything, err := controllers.ParseSelection([]string{"*"}, nil, nil)
-		require.NoError(t, err)
-		prepared, err := controllers.Prepare(t.Context(), map[string]controllers.Initializer{
-			"stubborn": func(context.Context, controllers.Context) (controllers.Run, error) {
-				return func(context.Context, context.Context) { <-hung }, nil
-			},
-		}, everything, controllers.Context{Informers: &informer.SharedInformerFactory{}})
-		require.NoError(t, err)
+		require.NoError(t, p.manager.Prepare(t.Context(), t.Context()))
 		began := time.Now()
 		lost := &leaderelection.LostError{Lease: "kube-system/orrery", Taken: true, Holder: "another"}
 		lose(lost)
-		p.work(t.Context(), alive, prepared)
+		p.work(t.Context(), alive)
 		assert.Equal(t, lastMoment, time.Since(began))
 		assert.Equal(t, lost, why)
 	})

@@ -17,8 +17,9 @@ type rbacOptions struct {
 	name           string
 	serviceAccount string
 	user           string
-	output         program.Choice
+	output         string
 
+	controllers    []string
 	dryRun         bool
 	elect          bool
 	leaseNamespace string
@@ -57,7 +58,7 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if options.output.String() == outputJSON {
+			if options.output == outputJSON {
 				return rbac.WriteJSON(command.OutOrStdout(), rbac.Manifests(config))
 			}
 			return rbac.WriteYAML(command.OutOrStdout(), rbac.Manifests(config))
@@ -65,6 +66,7 @@ Flags that "orrery run" has as well mean the same: give the same values to both.
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
+	program.Complete(command, "controllers", controllerCompletions()...)
 	return command
 }
 
@@ -75,10 +77,11 @@ const (
 )
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
-	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	flags.StringVar(&o.name, "name", "orrery", "the `name` of the roles and bindings")
 	flags.StringVar(&o.serviceAccount, "service-account", "kube-system/orrery", "the service account that gets the rights, as `namespace/name`")
 	flags.StringVar(&o.user, "user", "", "give the rights to this user, by the `name` that the API server knows, and to no service account")
+	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers that are to run"))
 	flags.BoolVar(&o.dryRun, "dry-run", false, "the rights for a run with --dry-run, which only reads")
 	flags.BoolVar(&o.elect, "leader-elect", true, "include the rights to the Lease")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
@@ -88,9 +91,17 @@ func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
 
 // config are the rights that the flags ask for.
 func (o *rbacOptions) config() (rbac.Config, error) {
+	run := runOptions{controllers: o.controllers, dryRun: o.dryRun}
+	if err := run.choose(); err != nil {
+		return rbac.Config{}, err
+	}
 	config := rbac.Config{
 		Name: o.name, Subject: rbac.User(o.user), DryRun: o.dryRun, Events: o.events,
 		LeaderElection: o.elect, LeaseNamespace: o.leaseNamespace, LeaseName: o.leaseName,
+	}
+	for _, d := range run.chosen {
+		config.Controllers = append(config.Controllers, d.Rights(o.dryRun)...)
+		config.EventsEverywhere = config.EventsEverywhere || d.EventsEverywhere
 	}
 	if o.user == "" {
 		namespace, name, found := strings.Cut(o.serviceAccount, "/")

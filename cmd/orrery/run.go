@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,12 +79,7 @@ Environment and files:
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
 func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
-	selection, err := controllers.ParseSelection(options.controllers,
-		[]string{namespaceControllerName}, map[string]string{namespaceControllerAlias: namespaceControllerName})
-	if err != nil {
-		return program.UsageError{Command: "orrery run", Err: fmt.Errorf("--controllers: %w", err)}
-	}
-	if !selection.Selects(namespaceControllerName) {
+	if len(options.chosen) == 0 {
 		return errNothingToRun
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -117,7 +111,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 	defer client.Close()
-	available, err := greet(ctx, client, options.gears, logger)
+	err = greet(ctx, client, options, logger)
 	if err == nil {
 		err = refuseToStart(ctx, client, options, logger)
 	}
@@ -130,17 +124,15 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 		return err
 	}
 
-	recording := startRecording(client, options, logger)
-	defer recording.stop()
-	observer.watchEvents(recording)
 	resting := newRest(restAfter, restAgain, giveBackMemory)
 	defer resting.stop()
-	initializers := map[string]controllers.Initializer{
-		namespaceControllerName: startNamespaceController(options, logger, observer, recording, resting.worked),
-	}
 	p := &process{
-		options: options, logger: logger, observer: observer, recording: recording, fence: &fence,
-		shared: controllers.Context{Client: client, Available: available},
+		options: options, logger: logger, observer: observer, fence: &fence, client: client,
+		manager: controllers.NewManager(controllers.Shared{
+			Client: client, QPS: options.qps, Burst: options.burst,
+			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
+			Logger: logger, Metrics: observer.metrics, Server: observer.server, Worked: resting.worked,
+		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
 			logger.Error().Dur("after_s", lastMoment).Msg("something does not let go, the process is ended as it is")
 			logger.Stop()
@@ -148,7 +140,9 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 			os.Exit(1)
 		}},
 	}
-	if err := p.run(ctx, initializers, selection); err != nil {
+	synced := p.manager.Synced
+	observer.filled.Store(&synced)
+	if err := p.run(ctx); err != nil {
 		return err
 	}
 	release() // a second Ctrl-C has nothing left to cut short
@@ -158,7 +152,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 
 // completeRun lets shells complete the values of flags.
 func completeRun(command *cobra.Command) {
-	program.Complete(command, "controllers", "*\tall", namespaceControllerName+"\tdeletes namespaces", "-"+namespaceControllerName+"\twithout it")
+	program.Complete(command, "controllers", controllerCompletions()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
 	program.CompleteList(command, "gears", gears.Completions)
 	program.Complete(command, "leader-elect-resource-lock", leasesLock)

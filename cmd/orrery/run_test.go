@@ -46,6 +46,8 @@ func (c *quietCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api":
 		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[
 			{"version":"v1","freshness":"Current","resources":[{"resource":"namespaces","scope":"Cluster","responseKind":{"version":"v1","kind":"Namespace"},"verbs":["list","watch"]}]}]}]}`)
+	case r.URL.Path == "/api/v1":
+		_, _ = io.WriteString(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","verbs":["list","watch"]}]}`)
 	case r.URL.Path == "/apis":
 		_, _ = io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}`)
 	case r.URL.Query().Get("watch") == "":

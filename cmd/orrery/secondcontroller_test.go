@@ -111,7 +111,7 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
 	r := startReplica(t, path, "--allow-second-controller=false")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "WARN  whether another namespace controller works cannot be seen, going on")
+	assert.Contains(t, r.stderr.String(), "WARN  whether another controller of this kind works cannot be seen, going on")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }
@@ -127,8 +127,8 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	require.NoError(t, err)
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
 	r.await("controller started")
-	assert.Contains(t, r.stderr.String(), "another namespace controller may work")
-	assert.NotContains(t, r.stderr.String(), "another namespace controller works")
+	assert.Contains(t, r.stderr.String(), "another controller of this kind may work")
+	assert.NotContains(t, r.stderr.String(), "another controller of this kind works")
 	r.stop()
 	require.NoError(t, <-r.ended)
 }

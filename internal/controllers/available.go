@@ -1,19 +1,57 @@
 package controllers
 
-import "orrery/restclient/api"
+import (
+	"context"
+	"sync"
 
-// AvailableResources turns a discovery answer into a set. A group version that cannot be parsed is left out: no
-// controller can ask for it.
-func AvailableResources(lists []*api.APIResourceList) map[api.GroupVersionResource]bool {
-	available := map[api.GroupVersionResource]bool{}
-	for _, list := range lists {
-		gv, err := api.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			continue
-		}
-		for _, resource := range list.Resources {
-			available[gv.WithResource(resource.Name)] = true
-		}
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// AvailableResources are the resources that the server has, of those that the chosen controllers need. They are kept fresh:
+// ask again, and the answer may be another one. The zero value has none.
+type AvailableResources struct {
+	mu        sync.Mutex
+	available map[api.GroupVersionResource]bool
+}
+
+// Has reports whether the server has the resource, as far as is known.
+func (a *AvailableResources) Has(resource api.GroupVersionResource) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.available[resource]
+}
+
+func (a *AvailableResources) set(resource api.GroupVersionResource, has bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.available == nil {
+		a.available = map[api.GroupVersionResource]bool{}
 	}
-	return available
+	a.available[resource] = has
+}
+
+// look asks the server for the group versions of these resources, with one small request for each. Every authenticated user
+// may do that, and it sees the resources of aggregated API servers as well.
+func (a *AvailableResources) look(ctx context.Context, client *restclient.Client, resources []api.GroupVersionResource) error {
+	discoverer := discovery.New(client)
+	served := map[api.GroupVersion]map[string]bool{}
+	for _, resource := range resources {
+		gv := resource.GroupVersion()
+		if served[gv] == nil {
+			list, err := discoverer.ServerResourcesForGroupVersion(ctx, gv)
+			if err != nil && !api.IsNotFound(err) {
+				return err
+			}
+			served[gv] = map[string]bool{}
+			if err == nil {
+				for _, one := range list.Resources {
+					served[gv][one.Name] = true
+				}
+			}
+		}
+		a.set(resource, served[gv][resource.Resource])
+	}
+	return nil
 }

@@ -16,11 +16,13 @@ type Choice struct {
 	of    string // what the words are: "distribution"
 	words []string
 	many  bool // the flag takes a list with commas, or "all"
+	chose func(word string)
 }
 
-// ChoiceVar adds a flag for one of several words; the first is the default.
-func ChoiceVar[T ~string](flags *pflag.FlagSet, c *Choice, name, shorthand, of string, words []T, usage string) {
-	*c = Choice{of: of, words: hyphenated(words)}
+// WordVar adds a flag for one of several words; the first is the default.
+func WordVar[T ~string](flags *pflag.FlagSet, chosen *T, name, shorthand, of string, words []T, usage string) {
+	*chosen = words[0]
+	c := &Choice{of: of, words: hyphenated(words), chose: func(word string) { *chosen = T(word) }}
 	c.Chosen = c.words[:1]
 	flags.VarP(c, name, shorthand, usage+": "+c.list())
 }
@@ -59,7 +61,9 @@ func (c *Choice) Set(text string) error {
 			return fmt.Errorf("%q is there twice", chosen[i])
 		}
 	}
-	c.Chosen = chosen
+	if c.Chosen = chosen; c.chose != nil {
+		c.chose(chosen[0])
+	}
 	return nil
 }
 

@@ -76,6 +76,7 @@ func Prepare(root *cobra.Command) {
 		return UsageError{Command: command.CommandPath(), Err: FlagError(err)}
 	})
 	root.InitDefaultCompletionCmd()
+	completeListsInBash(root)
 	root.InitDefaultHelpCmd()
 	prepareGroups(root)
 	if help, _, err := root.Find([]string{"help"}); err == nil {

@@ -28,8 +28,8 @@ func newRoot() *cobra.Command {
 	}}
 	run.Flags().BoolVar(&fail, "fail", false, "fail")
 	run.Flags().BoolVar(&interrupt, "interrupt", false, "be interrupted")
-	var kind program.Choice
-	program.ChoiceVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
+	var kind string
+	program.WordVar(run.Flags(), &kind, "kind", "k", "kind", []string{"one", "other"}, "the kind")
 	var kinds program.Choice
 	program.ChoicesVar(run.Flags(), &kinds, "kinds", "kind", []string{"one", "other"}, "the kinds")
 	run.Flags().String("file", "", "a `file`")

@@ -75,7 +75,7 @@ func (v VersionInfo) String() string {
 
 // NewVersionCommand returns the command that prints the version of the program that is called name.
 func NewVersionCommand(name string) *cobra.Command {
-	var output Choice
+	var output string
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
@@ -89,14 +89,14 @@ version of Go and the platform. It talks to no cluster.`,
 		Args: NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			info := CurrentVersion()
-			if output.String() == "json" {
+			if output == "json" {
 				return json.NewEncoder(command.OutOrStdout()).Encode(info)
 			}
 			_, err := fmt.Fprintln(command.OutOrStdout(), command.Root().Name(), "version", info)
 			return err
 		},
 	}
-	ChoiceVar(command.Flags(), &output, "output", "o", "output format", []string{"text", "json"}, "form of the output")
+	WordVar(command.Flags(), &output, "output", "o", "output format", []string{"text", "json"}, "form of the output")
 	CompleteChoices(command)
 	return command
 }

@@ -18,6 +18,7 @@ import (
 func whole() rbac.Config {
 	return rbac.Config{
 		Name: "orrery", Subject: rbac.ServiceAccount("kube-system", "orrery"),
+		Controllers:    rbac.NamespaceController(false),
 		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
@@ -43,7 +44,8 @@ func TestRoles(t *testing.T) {
 		"alone":              {func(c *rbac.Config) { c.LeaderElection = false }, slices.Concat(everywhere, events)},
 		"without Events":     {func(c *rbac.Config) { c.Events = false }, slices.Concat(everywhere, lease)},
 		"a dry run":          {func(c *rbac.Config) { c.DryRun = true }, everywhere},
-		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, everywhere},
+		"the zero value":     {func(c *rbac.Config) { *c = rbac.Config{Name: "orrery"} }, nil},
+		"Events everywhere":  {func(c *rbac.Config) { c.EventsEverywhere = true }, slices.Concat(everywhere, lease)},
 		"a Lease in default": {func(c *rbac.Config) { c.LeaseNamespace = "default" }, slices.Concat(everywhere, []string{"Role default/orrery-leader-election", "RoleBinding default/orrery-leader-election"}, events)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,9 +66,22 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// Several controllers have one role, in which nothing stands twice.
+func TestRightsOfSeveralControllers(t *testing.T) {
+	pods := func(reason string, verbs ...string) rbac.Right {
+		return rbac.Right{Rule: rbac.Rule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: verbs}, Reason: reason}
+	}
+	several := []rbac.Right{pods("A.", "list", "watch"), pods("B.", "watch", "create"), pods("A.", "list")}
+	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")}, rbac.Rights(rbac.Config{Controllers: several}))
+
+	all := rbac.Rights(rbac.Config{Controllers: append(rbac.NamespaceController(false), append(several, pods("C.", "list"))...)})
+	assert.Equal(t, append(rbac.NamespaceController(false), pods("A. B.", "watch", "create")), all, "what is allowed for everything is not repeated")
+	assert.Equal(t, []string{"list", "watch"}, several[0].Rule.Verbs, "what was given is not changed")
+}
+
 func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
-	config.DryRun = true
+	config.DryRun, config.Controllers = true, rbac.NamespaceController(true)
 	for _, right := range rbac.Rights(config) {
 		for _, verb := range right.Rule.Verbs {
 			assert.Contains(t, []string{"get", "list", "watch"}, verb)

@@ -1,9 +1,10 @@
-// Package secondcontroller reads whether a cluster already has a namespace controller at work.
+// Package secondcontroller reads whether a controller of kube-controller-manager already works in a cluster.
 //
 // # Concept
 //
-// Two namespace controllers do not harm a cluster, but it is impossible to tell which of them did the work, and most people who start
-// a second one do so by mistake: kube-controller-manager has one. No API says whether it is on. [Look] collects evidence, as a person
+// Two namespace controllers do not harm a cluster, but it is impossible to tell which of them did the work; two controllers of
+// replica sets create too many pods. Most people who start a second one do so by mistake: kube-controller-manager has one. No API
+// says whether it is on. [Look] collects evidence, as a person
 // would with kubectl:
 //
 //	the server's version     the server in memory says whether a controller came with it

@@ -15,7 +15,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// Verdict is whether another namespace controller works.
+// Verdict is whether another controller of the same kind works.
 type Verdict int
 
 // The verdicts, in the order of how much is known.
@@ -68,10 +68,14 @@ const (
 // kube-controller-manager takes, so that one that has just been switched off is not found.
 const recently = 15 * time.Second
 
-// Look reads what the cluster shows of another namespace controller, and writes nothing. The first evidence decides. The error is
-// that of a context that has ended.
-func Look(ctx context.Context, client *restclient.Client) (Evidence, error) {
-	l := looker{client: client}
+// NamespaceController is kube-controller-manager's name for its namespace controller.
+const NamespaceController = "namespace-controller"
+
+// Look reads what the cluster shows of a controller of kube-controller-manager, by its name and its older names, and writes
+// nothing. The first evidence decides. The error is that of a context that has ended.
+func Look(ctx context.Context, client *restclient.Client, name string, olderNames ...string) (Evidence, error) {
+	names := slices.DeleteFunc(append(olderNames, name), func(name string) bool { return name == "" })
+	l := looker{client: client, controller: name, names: names}
 	for _, look := range []func(context.Context) Evidence{l.version, l.pods, l.namespaces, l.lease} {
 		evidence := look(ctx)
 		if ctx.Err() != nil {
@@ -85,7 +89,11 @@ func Look(ctx context.Context, client *restclient.Client) (Evidence, error) {
 }
 
 // looker asks a server.
-type looker struct{ client *restclient.Client }
+type looker struct {
+	client     *restclient.Client
+	controller string
+	names      []string
+}
 
 // get reads a document and returns the time of the server. It is not ok if the document cannot be read.
 func (l looker) get(ctx context.Context, path string, query url.Values, into any) (now time.Time, ok bool) {
@@ -108,6 +116,8 @@ func (l looker) version(ctx context.Context) Evidence {
 	var version api.VersionInfo
 	l.get(ctx, "/version", nil, &version)
 	switch {
+	case strings.HasSuffix(version.GitVersion, servedDemo) && l.controller != NamespaceController:
+		return Evidence{Absent, `the server is that of "lab demo", which runs a namespace controller and nothing else`}
 	case strings.HasSuffix(version.GitVersion, servedDemo):
 		return Evidence{Present, `the server is that of "lab demo", which runs a namespace controller itself`}
 	case strings.HasSuffix(version.GitVersion, servedAlone):
@@ -125,7 +135,7 @@ func (l looker) pods(ctx context.Context) Evidence {
 	for _, pod := range list.Items {
 		switch name := systemNamespace + "/" + pod.Metadata.Name; {
 		case !pod.ready():
-		case pod.controlsNamespaces():
+		case pod.controls(l.names):
 			return Evidence{Present, fmt.Sprintf("kube-controller-manager in the pod %s runs its own, by its command line", name)}
 		default:
 			without = name
@@ -139,6 +149,9 @@ func (l looker) pods(ctx context.Context) Evidence {
 
 // namespaces looks for a namespace in deletion whose conditions another controller has written.
 func (l looker) namespaces(ctx context.Context) Evidence {
+	if l.controller != NamespaceController {
+		return Evidence{}
+	}
 	var list api.List[*api.Namespace]
 	query := url.Values{"fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}, "limit": {"500"}}
 	now, ok := l.get(ctx, "/api/v1/namespaces", query, &list)
@@ -191,8 +204,8 @@ func (l looker) lease(ctx context.Context) Evidence {
 	if lease.HolderIdentity == "" || expires.Before(now) {
 		return Evidence{}
 	}
-	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its namespace controller is on",
-		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"))}
+	return Evidence{Suspected, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",
+		systemNamespace, managerName, lease.RenewTime.UTC().Format(time.TimeOnly+" MST"), strings.ReplaceAll(l.controller, "-", " "))}
 }
 
 // managerPod is the part of a pod that shows its command line and whether it runs.
@@ -225,16 +238,14 @@ func (p managerPod) ready() bool {
 	return false
 }
 
-// controlsNamespaces reports whether the command line has the namespace controller on, as kube-controller-manager reads it: the first
-// entry of --controllers that names it decides; without one, whether there is a "*"; without the flag all are on.
-func (p managerPod) controlsNamespaces() bool {
+// controls reports whether the command line has a controller with these names on, as kube-controller-manager reads it: the first
+// entry of --controllers that names it decides; without one, whether there is a "*"; without the flag all are on that matter here.
+func (p managerPod) controls(names []string) bool {
 	entries := p.controllers()
 	for _, entry := range entries {
-		switch entry {
-		case "namespace-controller", "namespace":
-			return true
-		case "-namespace-controller", "-namespace":
-			return false
+		name, out := strings.CutPrefix(entry, "-")
+		if slices.Contains(names, name) {
+			return !out
 		}
 	}
 	return len(entries) == 0 || slices.Contains(entries, "*")

@@ -207,7 +207,7 @@ func TestWhatAClusterShows(t *testing.T) {
 				c := newCluster(t)
 				test.prepare(c)
 				c.read = nil
-				evidence, err := secondcontroller.Look(t.Context(), c.client)
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController, "namespace")
 				require.NoError(t, err)
 				assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
 				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
@@ -240,7 +240,7 @@ func TestCommandLines(t *testing.T) {
 					words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
 				}
 				c.manager("m", "True", words...)
-				evidence, err := secondcontroller.Look(t.Context(), c.client)
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController, "namespace")
 				require.NoError(t, err)
 				assert.Equal(t, map[bool]secondcontroller.Verdict{true: secondcontroller.Present, false: secondcontroller.Absent}[on], evidence.Verdict, evidence.How)
 			})
@@ -253,11 +253,37 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 		c := newCluster(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := secondcontroller.Look(ctx, c.client)
+		_, err := secondcontroller.Look(ctx, c.client, secondcontroller.NamespaceController)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }
 
 func TestVerdictsHaveNames(t *testing.T) {
 	assert.Equal(t, "unknown suspected absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Suspected, secondcontroller.Absent, secondcontroller.Present))
+}
+
+// Of other controllers the same is evidence, but for the status of namespaces.
+func TestAnotherController(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(*cluster)
+		want    secondcontroller.Verdict
+		how     string
+	}{
+		"in lab demo": {func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Absent, "nothing else"},
+		"on":          {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, secondcontroller.Present, "runs its own"},
+		"off":         {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, secondcontroller.Absent, "without"},
+		"a Lease":     {func(c *cluster) { c.lease("m_1") }, secondcontroller.Suspected, "whether its replicaset controller is on"},
+		"nothing":     {func(*cluster) {}, secondcontroller.Unknown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				test.prepare(c)
+				evidence, err := secondcontroller.Look(t.Context(), c.client, "replicaset-controller", "replicaset")
+				require.NoError(t, err)
+				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
+				assert.Contains(t, evidence.How, test.how)
+			})
+		})
+	}
 }

@@ -79,6 +79,16 @@ func noteEvents(events *[]string) *queue.Trace[string] {
 	return &queue.Trace[string]{Added: note("added"), Coalesced: note("coalesced"), DoneUnknown: note("unknown")}
 }
 
+func TestGetBatchTakesWhatWaits(t *testing.T) {
+	q := fast.New(queue.Config[string]{})
+	q.AddAll([]string{"a", "b", "c"})
+	keys := make([]string, 2)
+	n, _ := q.GetBatch(keys)
+	assert.Equal(t, []string{"a", "b"}, keys[:n])
+	n, _ = q.GetBatch(keys)
+	assert.Equal(t, []string{"c"}, keys[:n])
+}
+
 func TestGetBatchWaits(t *testing.T) {
 	for _, trace := range []*queue.Trace[string]{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {

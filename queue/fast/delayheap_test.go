@@ -15,21 +15,21 @@ import (
 )
 
 // TestDelayHeapIsASortedList compares the heap with a list that is sorted by due
-// and ticket.
+// and delaySeq.
 func TestDelayHeapIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := table.New[int, state](0)
 		h := delayHeap[int]{records: &records}
 		var model []*record[int]
 		due := rapid.Map(rapid.IntRange(0, 20), func(i int) time.Duration { return time.Duration(i) })
-		ticket := uint32(math.MaxUint32 - 5) // it is going to start over
+		delaySeq := uint32(math.MaxUint32 - 5) // it is going to start over
 		sort := func() {
 			slices.SortStableFunc(model, func(a, b *record[int]) int { return cmp.Compare(a.Value.due, b.Value.due) })
 		}
 		push := func(t *rapid.T) {
-			ref, r := records.Obtain(int(ticket), records.Hash(int(ticket)))
-			ticket++
-			r.Value.due, r.Value.ticket = due.Draw(t, "due"), ticket
+			ref, r := records.Obtain(int(delaySeq), records.Hash(int(delaySeq)))
+			delaySeq++
+			r.Value.due, r.Value.delaySeq = due.Draw(t, "due"), delaySeq
 			h.push(ref)
 			model = append(model, r)
 			sort()
@@ -56,8 +56,8 @@ func TestDelayHeapIsASortedList(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
 				r := model[i]
-				ticket++
-				r.Value.due, r.Value.ticket = due.Draw(t, "due"), ticket
+				delaySeq++
+				r.Value.due, r.Value.delaySeq = due.Draw(t, "due"), delaySeq
 				h.fix(r)
 				model = append(slices.Delete(model, i, i+1), r)
 				sort()

@@ -59,8 +59,8 @@ func (q *Queue[K]) delayLocked(ref uint32, r *record[K], due time.Duration) {
 	if r.Value.delayed() && r.Value.due <= due {
 		return
 	}
-	q.ticket++
-	r.Value.due, r.Value.ticket = due, q.ticket
+	q.delaySeq++
+	r.Value.due, r.Value.delaySeq = due, q.delaySeq
 	if r.Value.delayed() {
 		q.delays.fix(r)
 	} else {

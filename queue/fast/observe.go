@@ -66,7 +66,7 @@ func (q *Queue[K]) Snapshot() queue.Snapshot[K] {
 	// Sorting takes longer than copying, so it happens without the lock.
 	slices.SortFunc(s.Processing, func(a, b queue.ProcessingKey[K]) int { return cmp.Compare(b.For, a.For) })
 	slices.SortFunc(delays, func(a, b delayedCopy[K]) int {
-		return cmp.Or(cmp.Compare(a.In, b.In), int(int32(a.ticket-b.ticket)))
+		return cmp.Or(cmp.Compare(a.In, b.In), int(int32(a.delaySeq-b.delaySeq)))
 	})
 	for _, d := range delays {
 		s.Delayed = append(s.Delayed, d.DelayedKey)
@@ -77,7 +77,7 @@ func (q *Queue[K]) Snapshot() queue.Snapshot[K] {
 // delayedCopy has what it takes to sort delayed keys after the lock is released.
 type delayedCopy[K comparable] struct {
 	queue.DelayedKey[K]
-	ticket uint32
+	delaySeq uint32
 }
 
 func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
@@ -103,7 +103,7 @@ func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
 	}
 	for i := range q.delays.len() {
 		r := q.delays.at(i)
-		delays = append(delays, delayedCopy[K]{queue.DelayedKey[K]{Key: r.Key, In: r.Value.due - now}, r.Value.ticket})
+		delays = append(delays, delayedCopy[K]{queue.DelayedKey[K]{Key: r.Key, In: r.Value.due - now}, r.Value.delaySeq})
 	}
 	return s, delays
 }

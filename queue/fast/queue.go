@@ -37,7 +37,7 @@ type Queue[K comparable] struct {
 	fifo       table.Ring[uint32] // where keys wait: references of records
 	processing []inFlight[K]      // keys that workers hold, in no order
 	delays     delayHeap[K]       // keys that wait for their delay to end
-	ticket     uint32             // the last one given to a record in delays
+	delaySeq   uint32             // the last one given to a record in delays
 	seq        uint64             // number of the last event
 
 	// Guarded by mu: the goroutines.

@@ -23,7 +23,7 @@ type state struct {
 	due   time.Duration // end of the delay, while delayed
 	added time.Duration // when the key became dirty, while dirty
 
-	ticket          uint32 // of two equal dues the smaller ticket comes first
+	delaySeq        uint32 // of two equal dues the smaller delaySeq comes first
 	delayPlace      int32  // place in Queue.delays counted from 1, 0 outside
 	processingPlace int32  // place in Queue.processing counted from 1, 0 outside
 
@@ -34,12 +34,12 @@ func (s *state) processing() bool { return s.processingPlace != 0 }
 
 func (s *state) delayed() bool { return s.delayPlace != 0 }
 
-// before orders delays by deadline, and equal deadlines by ticket.
+// before orders delays by deadline, and equal deadlines by delaySeq.
 func (s *state) before(other *state) bool {
 	if s.due != other.due {
 		return s.due < other.due
 	}
-	return int32(s.ticket-other.ticket) < 0 // tickets may wrap around
+	return int32(s.delaySeq-other.delaySeq) < 0 // sequence numbers may wrap around
 }
 
 // inFlight is a key that a worker holds.

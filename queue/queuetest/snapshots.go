@@ -13,6 +13,7 @@ import (
 func runSnapshots(t *testing.T, impl Implementation) {
 	t.Run("what is in the queue", func(t *testing.T) { testSnapshot(t, impl) })
 	t.Run("a snapshot does not change", func(t *testing.T) { testSnapshotDoesNotChange(t, impl) })
+	t.Run("order of delays", func(t *testing.T) { testSnapshotOrdersDelays(t, impl) })
 	t.Run("waiting workers", func(t *testing.T) { testSnapshotOfWaitingWorkers(t, impl) })
 }
 
@@ -67,6 +68,24 @@ func testSnapshotDoesNotChange(t *testing.T, impl Implementation) {
 	s := q.Snapshot()
 	q.Get()
 	assert.Equal(t, []string{"a", "b"}, s.Queued, "a snapshot does not change")
+}
+
+// The heap is not in order once its first delay has ended; the snapshot is.
+func testSnapshotOrdersDelays(t *testing.T, impl Implementation) {
+	synctest.Test(t, func(t *testing.T) {
+		q := impl.NewObservable(nil, queue.Config[string]{})
+		defer q.ShutDown()
+		q.AddAfter("first", time.Second)
+		for _, key := range []string{"a", "b", "c", "d"} {
+			q.AddAfter(key, 2*time.Second)
+		}
+		pass(time.Second)
+		var keys []string
+		for _, delayed := range q.Snapshot().Delayed {
+			keys = append(keys, delayed.Key)
+		}
+		assert.Equal(t, []string{"a", "b", "c", "d"}, keys, "equal delays stand in the order in which they began")
+	})
 }
 
 func testSnapshotOfWaitingWorkers(t *testing.T, impl Implementation) {

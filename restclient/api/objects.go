@@ -81,6 +81,9 @@ type LeaseSpec struct {
 	RenewTime   *MicroTime `json:"renewTime,omitempty"`
 	// LeaseTransitions counts the changes of the holder.
 	LeaseTransitions *int32 `json:"leaseTransitions,omitempty"`
+	// Strategy and PreferredHolder belong to coordinated leader election (KEP-4355) and are carried along.
+	Strategy        *string `json:"strategy,omitempty"`
+	PreferredHolder *string `json:"preferredHolder,omitempty"`
 }
 
 // plainLease is Lease without its methods, for encoding/json.
@@ -112,6 +115,8 @@ func (l *Lease) DeepCopy() *Lease {
 	out.Spec.AcquireTime = clonePointer(l.Spec.AcquireTime)
 	out.Spec.RenewTime = clonePointer(l.Spec.RenewTime)
 	out.Spec.LeaseTransitions = clonePointer(l.Spec.LeaseTransitions)
+	out.Spec.Strategy = clonePointer(l.Spec.Strategy)
+	out.Spec.PreferredHolder = clonePointer(l.Spec.PreferredHolder)
 	return &out
 }
 

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (cfg *ExecConfig) run(ctx context.Context) (*execCredential, error) {
 	output := limitedBuffer{limit: maxExecOutput}
 	cmd := exec.CommandContext(ctx, cfg.Command, cfg.Args...)
 	cmd.Env = cfg.environment(info)
-	cmd.Stdout, cmd.Stderr = &output, cfg.stderr()
+	cmd.Stdout, cmd.Stderr = &output, cmp.Or[io.Writer](cfg.Stderr, os.Stderr)
 	if stdin != nil {
 		cmd.Stdin = stdin
 	}
@@ -109,13 +110,6 @@ func isTerminal(f *os.File) bool {
 	}
 	null, err := os.Stat(os.DevNull)
 	return err != nil || !os.SameFile(info, null)
-}
-
-func (cfg *ExecConfig) stderr() io.Writer {
-	if cfg.Stderr != nil {
-		return cfg.Stderr
-	}
-	return os.Stderr
 }
 
 func (cfg *ExecConfig) environment(info string) []string {

@@ -365,7 +365,3 @@ func TestExecConfigIsChecked(t *testing.T) {
 	assert.Equal(t, InteractiveIfAvailable, e.cfg.InteractiveMode)
 	assert.Equal(t, "exec plugin x", e.String())
 }
-
-func TestExecWritesToStandardErrorByDefault(t *testing.T) {
-	assert.Same(t, os.Stderr, (&ExecConfig{}).stderr())
-}

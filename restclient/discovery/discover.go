@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"time"
 
 	"orrery/restclient/api"
 )
@@ -125,16 +124,6 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 		}
 	}
 	var mu sync.Mutex // guards result
-	record := func(gv api.GroupVersion, list *api.APIResourceList, asOf time.Time, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			result.failed[gv] = withoutAttempts(err)
-			return
-		}
-		result.resources[gv] = list
-		result.describes(asOf)
-	}
 	var running sync.WaitGroup
 	slots := make(chan struct{}, concurrency)
 	for _, gv := range missing {
@@ -142,7 +131,14 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 		running.Go(func() {
 			defer func() { <-slots }()
 			list, asOf, err := c.resources(ctx, gv)
-			record(gv, list, asOf, err)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				result.failed[gv] = withoutAttempts(err)
+				return
+			}
+			result.resources[gv] = list
+			result.describes(asOf)
 		})
 	}
 	running.Wait()

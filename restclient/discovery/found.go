@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -25,12 +26,8 @@ func newFound(asOf time.Time) *found {
 // add appends what another document holds.
 func (f *found) add(other *found) {
 	f.groups = append(f.groups, other.groups...)
-	for gv, list := range other.resources {
-		f.resources[gv] = list
-	}
-	for gv, err := range other.failed {
-		f.failed[gv] = err
-	}
+	maps.Copy(f.resources, other.resources)
+	maps.Copy(f.failed, other.failed)
 	f.describes(other.asOf)
 }
 

@@ -80,35 +80,31 @@ func (doc *document) config(path string) (*Config, error) {
 	cfg.CurrentContext = doc.CurrentContext
 	for _, c := range doc.Clusters {
 		c.Cluster.file = path
-		if !addEntry(cfg.Clusters, c.Name, c.Cluster) {
-			return nil, twice("cluster", c.Name, path)
+		if err := addEntry(cfg.Clusters, "cluster", c.Name, c.Cluster, path); err != nil {
+			return nil, err
 		}
 	}
 	for _, u := range doc.Users {
 		u.User.file = path
-		if !addEntry(cfg.Users, u.Name, u.User) {
-			return nil, twice("user", u.Name, path)
+		if err := addEntry(cfg.Users, "user", u.Name, u.User, path); err != nil {
+			return nil, err
 		}
 	}
 	for _, c := range doc.Contexts {
 		c.Context.file = path
-		if !addEntry(cfg.Contexts, c.Name, c.Context) {
-			return nil, twice("context", c.Name, path)
+		if err := addEntry(cfg.Contexts, "context", c.Name, c.Context, path); err != nil {
+			return nil, err
 		}
 	}
 	return cfg, nil
 }
 
-func addEntry[E any](entries map[string]*E, name string, entry E) bool {
-	if _, exists := entries[name]; exists {
-		return false
+func addEntry[E any](entries map[string]*E, kind, name string, entry E, path string) error {
+	if entries[name] != nil {
+		return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", kind, name)}
 	}
 	entries[name] = &entry
-	return true
-}
-
-func twice(entry, name, path string) error {
-	return &ParseError{Path: path, Problem: fmt.Sprintf("the %s %q is defined twice: remove one", entry, name)}
+	return nil
 }
 
 // dataError is what UnmarshalYAML of Data returns.

@@ -14,6 +14,15 @@ import (
 // venue gives a scenario a cluster with the subject at work.
 type venue func(t *testing.T, platform Platform, subject Subject) *Cluster
 
+// ownClusters bounds how many clusters of single tests run at the same time: each is a handful of busy processes.
+var ownClusters = make(chan struct{}, 3)
+
+// reserveCluster waits until the test may start a cluster of its own. The test ends the cluster in a cleanup that it adds later.
+func reserveCluster(t *testing.T) {
+	ownClusters <- struct{}{}
+	t.Cleanup(func() { <-ownClusters })
+}
+
 // onOwnCluster is for scenarios that disturb the whole cluster: nobody else is on it.
 func onOwnCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
 	return onClusterWith(controlplane.Config{})(t, platform, subject)
@@ -22,6 +31,7 @@ func onOwnCluster(t *testing.T, platform Platform, subject Subject) *Cluster {
 // onClusterWith is onOwnCluster with a configuration of the scenario's own.
 func onClusterWith(config controlplane.Config) venue {
 	return func(t *testing.T, platform Platform, subject Subject) *Cluster {
+		reserveCluster(t)
 		config := audited(platform, config)
 		config.Log = t.Output()
 		cluster, err := StartCluster(t.Context(), platform, subject, config, talkative(subject)...)

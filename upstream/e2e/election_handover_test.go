@@ -61,8 +61,8 @@ func testKilledSoon(t *testing.T, e *election) {
 	})
 	leader.Kill()
 	standby.AwaitOutput("controller started")
-	leader.RequireOutput("whether another namespace controller works cannot be seen, going on")
-	assert.NotContains(t, standby.Output(), "whether another namespace controller works")
+	leader.RequireOutput("whether another controller of this kind works cannot be seen, going on")
+	assert.NotContains(t, standby.Output(), "whether another controller of this kind works")
 }
 
 // A leader that has nothing to do and is told to end hands over at once: nobody waits for a lease to run out.

@@ -32,24 +32,50 @@ rules:
 
 // What two replicas promise. The two bounds in here are those that are promised to people: twenty seconds after a
 // leader was killed, two after one has ended well. They are measured by the clock of the API server; see promised.
+//
+// The parts delete namespaces, and a replica works on every namespace of its cluster: one part after the other.
 func TestTwoReplicas(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: replicaAuditPolicy, Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	t.Parallel()
+	cp := startForReplicas(t)
 	for name, test := range map[string]func(*testing.T, *election){
-		"killed":      testKilledLeader,
+		"killed":  testKilledLeader,
+		"stopped": testCleanStop,
+		"in-hand": testCleanStopWithWorkInHand,
+		"paused":  testPausedLeader,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newElection(t, cp, name)) })
+	}
+}
+
+// Who has the Lease, while there is nothing to do. Each part has a Lease of its own, so they run side by side.
+func TestContendersForALease(t *testing.T) {
+	t.Parallel()
+	cp := startForReplicas(t)
+	for name, test := range map[string]func(*testing.T, *election){
 		"killed-soon": testKilledSoon,
-		"stopped":     testCleanStop,
-		"in-hand":     testCleanStopWithWorkInHand,
-		"paused":      testPausedLeader,
 		"interrupted": testInterruptedStandby,
 		"forbidden":   testForbiddenLease,
 		"client-go":   testClientGo,
 	} {
 		t.Run(name, func(t *testing.T) {
-			test(t, &election{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), cp: cp, name: name})
+			t.Parallel()
+			test(t, newElection(t, cp, name))
 		})
 	}
+}
+
+// startForReplicas starts a control plane of the test's own.
+func startForReplicas(t *testing.T) *controlplane.ControlPlane {
+	t.Helper()
+	reserveCluster(t)
+	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: replicaAuditPolicy, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	return cp
+}
+
+func newElection(t *testing.T, cp *controlplane.ControlPlane, name string) *election {
+	return &election{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), cp: cp, name: name}
 }
 
 // election is one Lease and those who contend for it.

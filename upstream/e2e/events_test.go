@@ -73,7 +73,7 @@ func TestEventsTellHowDeletionsEnd(t *testing.T) {
 	tr.awaitGone("blue")
 	event := tr.awaitEvent("blue", "NamespaceDeleted")
 	assert.Equal(t, corev1.EventTypeNormal, event.Type)
-	assert.Equal(t, []any{"orrery", "orrery", int32(1), "Namespace", "v1", uid},
+	assert.Equal(t, []any{"namespace-controller", "namespace-controller", int32(1), "Namespace", "v1", uid},
 		[]any{event.Source.Component, event.ReportingController, event.Count, event.InvolvedObject.Kind, event.InvolvedObject.APIVersion, event.InvolvedObject.UID})
 	assert.Regexp(t, `^Emptied and finalized within \d+\.\ds, in \d+ pass`, event.Message)
 

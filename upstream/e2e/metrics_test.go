@@ -156,7 +156,7 @@ func TestMetricsOfARun(t *testing.T) {
 	assert.NotContains(t, text, canary, "no metric names a namespace or an object")
 	code, gears := w.get("/debug/orrery?pretty")
 	assert.Equal(t, http.StatusOK, code)
-	for _, gear := range []string{"client", "informer", "fifo", "store", "controller", "election", "events"} {
+	for _, gear := range []string{"client", "informer", "fifo", "store", "controllers", "controller", "election", "events"} {
 		assert.Contains(t, gears, "\n  \""+gear+"\": ")
 	}
 	assert.Contains(t, gears, `"kube-system"`, "this page does name namespaces")
@@ -179,7 +179,7 @@ func TestHealthOfARun(t *testing.T) {
 	// It is asked without its server for longer than a leader goes on by default, if the machine is busy.
 	w := observed(t, cp.Kubeconfig(), "--leader-elect=true", "--leader-elect-lease-duration=3m", "--leader-elect-renew-deadline=2m")
 	w.awaitHealth("/readyz?verbose", http.StatusOK, "[+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n")
-	w.awaitHealth("/livez?verbose", http.StatusOK, "[+]ping ok\n[+]leaderElection ok\nlivez check passed\n")
+	w.awaitHealth("/livez?verbose", http.StatusOK, "[+]ping ok\n[+]namespace-controller ok\n[+]leaderElection ok\nlivez check passed\n")
 	w.awaitHealth("/healthz", http.StatusOK, "ok")
 
 	standby := observed(t, cp.Kubeconfig(), "--leader-elect=true")

@@ -73,7 +73,7 @@ func newConfinement(t *testing.T) *confinement {
 
 func confinedConfig(user string) rbac.Config {
 	return rbac.Config{
-		Name: user, Subject: rbac.User(user), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
+		Name: user, Subject: rbac.User(user), Controllers: rbac.NamespaceController(false), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
 

@@ -36,6 +36,7 @@ func (tr *trial) createFilledNamespace(namespace string) {
 
 // The controller is killed while it deletes. A new one finds out by itself what there is left to do.
 func TestControllerIsKilled(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
 		gate := tr.fillBehindGate("interrupted")
 		tr.createNamespace("held")
@@ -61,6 +62,7 @@ func TestControllerIsKilled(t *testing.T) {
 
 // The API server goes down in the middle, once in the orderly way and once as in a crash, with a request in flight.
 func TestAPIServerIsRestarted(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
 		tr.createNamespace("held")
 		tr.createConfigMap("held", "held", holdingFinalizer)
@@ -92,11 +94,13 @@ func TestAPIServerIsRestarted(t *testing.T) {
 // The API server has forgotten the version from which a watch is resumed, and says so with status 410. The subject
 // lists again, and misses nothing.
 func TestHistoryIsForgotten(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onOwnCluster, (*trial).forgetHistory)
 }
 
 // The same on a server that answers every request from etcd, and refuses to stream lists.
 func TestHistoryIsForgottenWithoutWatchCache(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onClusterWith(controlplane.Config{DisableWatchCache: true}), (*trial).forgetHistory)
 }
 

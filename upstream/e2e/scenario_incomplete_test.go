@@ -18,6 +18,7 @@ var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", V
 // Two APIServices that point nowhere: what their groups hold cannot be seen, so the namespace must not be finalized. The
 // content of the other groups goes. When the APIServices are removed, the namespace goes.
 func TestUnavailableAPIService(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
 		tr.createNamespace("partial")
 		tr.createConfigMap("partial", "content")
@@ -65,6 +66,7 @@ func (tr *trial) createNowhereAPIService(group string) {
 // The controller has no rights for one type. The conditions say so, the other types go, and when the rights are granted
 // the rest does.
 func TestMissingRights(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onOwnCluster, func(tr *trial) {
 		tr.createNamespace("unseen")
 		tr.createConfigMap("unseen", "content")
@@ -81,6 +83,7 @@ func TestMissingRights(t *testing.T) {
 
 // The controller has no rights for pods: what they rely on must not be deleted either.
 func TestMissingRightsForPods(t *testing.T) {
+	t.Parallel()
 	tryEach(t, onClusterWith(controlplane.Config{FakeNodes: 1}), func(tr *trial) {
 		tr.createPodNamespace("unseen-pods")
 		tr.runPod("unseen-pods", "running", "0s", 30)

@@ -21,7 +21,7 @@ import (
 const mostForAnEmptyNamespace = 36
 
 // What one namespace costs, in requests, on a control plane that puts nothing into it: no service account, no CA
-// bundle.
+// bundle. Alone, because on a busy machine a pass may be repeated, which costs requests.
 func TestRequestsForEmptyNamespace(t *testing.T) {
 	bare := onClusterWith(controlplane.Config{Controllers: []string{"garbage-collector-controller"}})
 	tryEach(t, bare, func(tr *trial) {

@@ -86,7 +86,7 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 		requireRefused(t, runOrrery(t, kubeconfig), secondSuspected)
 	}
 	p := runOrrery(t, admin, "--dry-run")
-	p.AwaitOutput("WARN", "another namespace controller may work, without --dry-run this would not start")
+	p.AwaitOutput("WARN", "another controller of this kind may work, without --dry-run this would not start")
 	p.AwaitOutput("store is filled")
 	p.Kill()
 
@@ -115,7 +115,7 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 	p = inTime(t, func() *program { return runOrrery(t, leastRights) }, named, reportAnew)
 	requireRefused(t, p, secondRefused+"kube-controller-manager wrote the status of the namespace hanging")
 	inTime(t, func() *program { return runOrrery(t, leastRights, "--dry-run") }, func(p *program) bool {
-		return p.printed([]string{"WARN", "another namespace controller works", "hanging"})
+		return p.printed([]string{"WARN", "another controller of this kind works", "hanging"})
 	}, reportAnew)
 }
 
@@ -129,7 +129,7 @@ func TestSeesWhatControllerManagerDoes(t *testing.T) {
 	tr.runManager("off", "--leader-elect=true", "--controllers=*,-namespace-controller")
 	for _, kubeconfig := range []string{leastRights, tr.cluster.Kubeconfig()} {
 		p := runOrrery(t, kubeconfig)
-		p.AwaitOutput("no other namespace controller works", "in the pod kube-system/off runs without its own")
+		p.AwaitOutput("no other controller of this kind works", "in the pod kube-system/off runs without its own")
 		p.AwaitOutput("store is filled")
 		p.Kill()
 	}

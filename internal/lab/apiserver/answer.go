@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -98,4 +99,72 @@ func (x *exchange) send(code int, mediaType string, body []byte) {
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(code)
 	x.w.Write(body)
+}
+
+// The messages of kube-apiserver for requests that are refused before it is known what they are about.
+const (
+	methodMessage  = "the server does not allow this method on the requested resource"
+	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+	bodyTooLarge   = "limit is 3145728"
+	statusOfKind   = "Status"
+	coreAPIVersion = "v1"
+)
+
+// withDetails adds the empty details that the original sends with some refusals.
+func withDetails(refused *api.StatusError) *api.StatusError {
+	if refused.Status.Details == nil {
+		refused.Status.Details = &api.StatusDetails{}
+	}
+	return refused
+}
+
+func methodNotAllowed() error { return apierrors.MethodNotAllowed(methodMessage) }
+
+// notAcceptable refuses a form. What the router of the original refuses has details, what its serializers refuse has none.
+func notAcceptable(message string) error {
+	refused := apierrors.NotAcceptable(message)
+	if len(message) > 3 && message[:4] == "406:" {
+		return withDetails(refused)
+	}
+	return refused
+}
+
+// indented is a document for people to read. prefix stands in front of all its lines but the first.
+func indented(document []byte, prefix string) []byte {
+	if bloats(document) {
+		return document
+	}
+	var out bytes.Buffer
+	json.Indent(&out, document, prefix, "  ")
+	return out.Bytes()
+}
+
+// mostSpace is how many bytes of indentation a document may get. One that is nested a few thousand times would get gigabytes.
+const mostSpace = 16 << 20
+
+// bloats tells whether a document is nested so deeply that nobody can want it indented.
+func bloats(document []byte) bool {
+	space, depth := 0, 0
+	for i := 0; i < len(document); i++ {
+		switch document[i] {
+		case '"':
+			for i++; i < len(document) && document[i] != '"'; i++ {
+				if document[i] == '\\' {
+					i++
+				}
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+		default:
+			continue
+		}
+		if space += 2 * depth; space > mostSpace {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/lab/apiserver/stream"
 )
 
@@ -64,3 +65,86 @@ func (s *Server) noteCut(err error) {
 		s.cutWatches.Add(1)
 	}
 }
+
+// Snapshot is plain data about a [Server], for the debug endpoint and for tests.
+type Snapshot struct {
+	// Requests is how many requests have been answered, by verb and code.
+	Requests map[string]map[int]int64 `json:"requests"`
+	// InFlight is how many requests are being answered, without watches.
+	InFlight int64 `json:"inFlight"`
+	// Watches is how many watches are open.
+	Watches int64 `json:"watches"`
+	// CutWatches is how many watches were ended because their client did not read.
+	CutWatches int64 `json:"cutWatches"`
+	// Panics is how many handlers have panicked.
+	Panics int64 `json:"panics"`
+	// Store is what is stored.
+	Store store.Snapshot `json:"store"`
+}
+
+// Snapshot is what goes on in the server at the moment.
+func (s *Server) Snapshot() Snapshot {
+	return Snapshot{
+		Requests: s.byVerb(),
+		InFlight: s.inFlight.Load(), Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
+		Store: s.store.Snapshot(),
+	}
+}
+
+// cuts breaks all watches that are open at once.
+type cuts struct {
+	// mu guards now, which is closed and replaced at every cut.
+	mu  sync.Mutex
+	now chan struct{}
+}
+
+// next returns what is closed when watches are cut.
+func (c *cuts) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now == nil {
+		c.now = make(chan struct{})
+	}
+	return c.now
+}
+
+// cut breaks the connections of all watches that are open.
+func (c *cuts) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now != nil {
+		close(c.now)
+		c.now = nil
+	}
+}
+
+// gate counts the requests inside, so that Stop can wait for all of them: net/http does not wait for handlers whose connection it
+// has closed, and knows nothing of connections that have become websockets.
+type gate struct {
+	// mu guards closed; nobody enters after it has been set.
+	mu     sync.Mutex
+	closed bool
+	inside sync.WaitGroup
+}
+
+// enter lets a request in, which must leave again. It fails when the gate is closed.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.inside.Add(1)
+	}
+	return !g.closed
+}
+
+func (g *gate) leave() { g.inside.Done() }
+
+// close lets nobody in any more.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// wait blocks until nobody is inside. Call it after close.
+func (g *gate) wait() { g.inside.Wait() }

@@ -10,8 +10,12 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 
+	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/restclient/api"
 )
 
 // Administrator is the user of the kubeconfig that the server writes.
@@ -93,4 +97,49 @@ func (id *identity) tlsConfig() *tls.Config {
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"h2", "http/1.1"},
 	}
+}
+
+// impersonate returns the user in whose name a request is made: kubectl --as. Everybody may do everything here, so everybody may be
+// somebody else.
+func impersonate(user User, header http.Header) (User, error) {
+	name := header.Get("Impersonate-User")
+	groups := slices.Clone(header.Values("Impersonate-Group"))
+	if name == "" {
+		if len(groups) > 0 || header.Get("Impersonate-Uid") != "" {
+			return User{}, apierrors.BadRequest("requested impersonation of groups or a UID without impersonating a user")
+		}
+		return user, nil
+	}
+	if rest, ok := strings.CutPrefix(name, "system:serviceaccount:"); ok && len(groups) == 0 {
+		namespace, _, _ := strings.Cut(rest, ":")
+		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
+	}
+	switch {
+	case name == authn.Anonymous:
+		groups = append(groups, authn.GroupUnauthenticated)
+	case !slices.Contains(groups, authn.GroupAuthenticated):
+		groups = append(groups, authn.GroupAuthenticated)
+	}
+	return User{Name: name, UID: header.Get("Impersonate-Uid"), Groups: groups}, nil
+}
+
+// authorize tells whether a user may do something. Everybody whom the server knows may do everything, unless a fault forbids it.
+// Strangers, if they are let in at all, may see that the server is well and which version it is, as on a cluster with the usual
+// roles.
+func (s *Server) authorize(user User, asked faults.Request) *api.StatusError {
+	if user.Name == authn.Anonymous && !isPublic(asked) {
+		return faults.Forbidden(asked)
+	}
+	return s.faults.Authorize(asked)
+}
+
+func isPublic(asked faults.Request) bool {
+	if asked.Resource != "" || asked.Verb != "get" {
+		return false
+	}
+	switch strings.TrimSuffix(asked.Path, "/") {
+	case "/healthz", "/livez", "/readyz", "/version":
+		return true
+	}
+	return false
 }

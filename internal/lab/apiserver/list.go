@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,9 +43,9 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	case r.form.As == negotiation.Table:
 		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
 	case r.form.YAML:
-		var whole sink
+		var whole bytes.Buffer
 		r.writeList(&whole, metadata, page)
-		x.sendDocument(http.StatusOK, whole.data)
+		x.sendDocument(http.StatusOK, whole.Bytes())
 	default:
 		x.streamList(r, metadata, page)
 	}
@@ -149,13 +150,5 @@ type counter int
 
 func (c *counter) Write(data []byte) (int, error) {
 	*c += counter(len(data))
-	return len(data), nil
-}
-
-// sink keeps what is written to it.
-type sink struct{ data []byte }
-
-func (s *sink) Write(data []byte) (int, error) {
-	s.data = append(s.data, data...)
 	return len(data), nil
 }

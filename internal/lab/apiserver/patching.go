@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -19,11 +18,7 @@ func (x *exchange) servePatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	r, err := x.represent(t.Definition, negotiation.Rules{})
-	if err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "PatchOptions")
+	r, parameters, err := x.beginWrite(t.Definition, "PatchOptions")
 	if err != nil {
 		return err
 	}

@@ -10,21 +10,13 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
 )
 
 // serveEviction answers a request to end a pod. There are no disruption budgets here, so it is a delete.
 func (x *exchange) serveEviction(t registry.Target) error {
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "CreateOptions")
-	if err != nil {
-		return err
-	}
-	eviction, err := x.readObject(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil, false, parameters.validation)
+	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil)
 	if err != nil {
 		return err
 	}
@@ -64,14 +56,7 @@ func (x *exchange) sendSuccess(code int) {
 
 // serveBinding assigns a pod to a node, as a scheduler does.
 func (x *exchange) serveBinding(t registry.Target) error {
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "CreateOptions")
-	if err != nil {
-		return err
-	}
-	binding, err := x.readObject(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil, false, parameters.validation)
+	binding, parameters, err := x.readPosted(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -22,16 +21,9 @@ func (x *exchange) serveReview(kind string, namespaced bool) error {
 	if x.r.Method != http.MethodPost {
 		return methodNotAllowed()
 	}
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "CreateOptions")
-	if err != nil {
-		return err
-	}
 	want := api.GroupVersionKind{Group: x.info.Group, Version: x.info.Version, Kind: kind}
 	t, _ := schema.Builtin().Type(want)
-	question, err := x.readObject(want, t, false, parameters.validation)
+	question, _, err := x.readPosted(want, t)
 	if err != nil {
 		return err
 	}

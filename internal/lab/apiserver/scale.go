@@ -50,11 +50,7 @@ func (x *exchange) changeScale(t registry.Target) error {
 			return err
 		}
 	}
-	r, err := x.represent(resources.Scales(), negotiation.Rules{})
-	if err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "UpdateOptions")
+	r, parameters, err := x.beginWrite(resources.Scales(), "UpdateOptions")
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
 )
@@ -22,15 +21,8 @@ const (
 
 // serveToken answers with a token for a service account.
 func (x *exchange) serveToken(t registry.Target) error {
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "CreateOptions")
-	if err != nil {
-		return err
-	}
 	kind := api.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
-	request, err := x.readObject(kind, nil, false, parameters.validation)
+	request, _, err := x.readPosted(kind, nil)
 	if err != nil {
 		return err
 	}

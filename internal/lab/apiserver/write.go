@@ -1,12 +1,16 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
+	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -23,13 +27,32 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
 }
 
-// serveCreate answers a create.
-func (x *exchange) serveCreate(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
+// beginWrite agrees on how the object that is written is sent back, and reads the query. kind is that of the options.
+func (x *exchange) beginWrite(def *resources.Definition, kind string) (representation, writeParameters, error) {
+	r, err := x.represent(def, negotiation.Rules{})
 	if err != nil {
-		return err
+		return r, writeParameters{}, err
+	}
+	parameters, err := writeOptions(x.query, kind)
+	return r, parameters, err
+}
+
+// readPosted does so for what is posted to a subresource, and reads it.
+func (x *exchange) readPosted(kind api.GroupVersionKind, t *schema.Type) (*api.Unstructured, writeParameters, error) {
+	if err := x.negotiate(negotiation.Rules{}); err != nil {
+		return nil, writeParameters{}, err
 	}
 	parameters, err := writeOptions(x.query, "CreateOptions")
+	if err != nil {
+		return nil, parameters, err
+	}
+	object, err := x.readObject(kind, t, false, parameters.validation)
+	return object, parameters, err
+}
+
+// serveCreate answers a create.
+func (x *exchange) serveCreate(t registry.Target) error {
+	r, parameters, err := x.beginWrite(t.Definition, "CreateOptions")
 	if err != nil {
 		return err
 	}
@@ -46,11 +69,7 @@ func (x *exchange) serveCreate(t registry.Target) error {
 
 // serveUpdate answers an update of an object, its status, or its finalizers.
 func (x *exchange) serveUpdate(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
-	if err != nil {
-		return err
-	}
-	parameters, err := writeOptions(x.query, "UpdateOptions")
+	r, parameters, err := x.beginWrite(t.Definition, "UpdateOptions")
 	if err != nil {
 		return err
 	}
@@ -67,4 +86,45 @@ func (x *exchange) serveUpdate(t registry.Target) error {
 		code = http.StatusCreated
 	}
 	return x.sendObject(code, r, updated)
+}
+
+// represent agrees on how objects of a resource are sent.
+func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules) (representation, error) {
+	rules.Convert, rules.Custom = true, def.Custom
+	if err := x.negotiate(rules); err != nil {
+		return representation{}, err
+	}
+	include := x.query.Get("includeObject")
+	switch include {
+	case "", "Metadata", "Object", "None":
+	default:
+		if x.form.As == negotiation.Table {
+			return representation{}, apierrors.BadRequest("Unable to convert to Table as requested: " + apierrors.FieldError{
+				Type: apierrors.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
+			}.Error())
+		}
+	}
+	return representation{def: def, form: x.form, include: include}, nil
+}
+
+// serveGet answers a get, of an object or its status.
+func (x *exchange) serveGet(t registry.Target) error {
+	r, err := x.represent(t.Definition, negotiation.Rules{})
+	if err != nil {
+		return err
+	}
+	object, err := x.server.registry.Get(t, api.GetOptions{ResourceVersion: x.query.Get("resourceVersion")})
+	if err != nil {
+		return err
+	}
+	return x.sendObject(http.StatusOK, r, object)
+}
+
+// sendObject answers with an object in the form that was agreed on.
+func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
+	if r.form.As == negotiation.PartialObjectMetadataList {
+		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(r.def, false)))
+	}
+	x.sendDocument(code, r.appendObject(nil, object))
+	return nil
 }

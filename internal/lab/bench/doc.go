@@ -9,7 +9,7 @@
 //
 //	load ──> queuebench, fifobench, storebench, dispatchbench, syncbench ──> Result ──> report, plot
 //	              │                                                   │
-//	           subject (ours, or an adapter)                      Meter ──> progress
+//	           subject (ours, or an adapter)                      Meter ──> Progress
 //
 // The same workloads serve two purposes. A [Result] is one run with the parameters that the user chose, as "lab
 // bench" shows it. A [Scenario] is a fixed piece of work for comparisons, where two processes, one a side, take turns.
@@ -21,7 +21,7 @@
 //
 // # Goroutines
 //
-// Workloads own theirs and have ended them when they return. [MemoryWatch] has one that Stop ends. All methods of
+// Workloads own theirs and have ended them when they return. [MemoryWatch] and [Progress] have one each that Stop ends. All methods of
 // [Meter] may be called from any goroutine.
 //
 // # Failure
@@ -33,5 +33,5 @@
 //
 // The arithmetic is tested with figures whose results are known; workloads are tested with subjects that lose things.
 //
-// Next: package histogram
+// Next: package load
 package bench

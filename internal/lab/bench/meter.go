@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,8 +11,23 @@ import (
 type Meter struct {
 	done atomic.Int64 // of the phase that is going on
 
-	mu     sync.Mutex
-	phases []Phase // guarded by mu; in the order in which they began; only the last one may be going on
+	mu    sync.Mutex
+	phase Phase // guarded by mu
+}
+
+// Phase is a part of a run, and how far it is.
+type Phase struct {
+	// Name says what happens: "filling the store". The empty name is that of no phase.
+	Name string
+	// Unit is what Done and Total count: "keys".
+	Unit string
+	// Started is when the phase began.
+	Started time.Time
+	// Lasts is how long it takes, Total how many there are to do; 0 where that is not known beforehand.
+	Lasts time.Duration
+	Total int64
+	// Done is how many have been done.
+	Done int64
 }
 
 // Begin starts a phase and ends the one before. lasts and total are 0 where they are not known.
@@ -23,27 +37,12 @@ func (m *Meter) Begin(name, unit string, lasts time.Duration, total int64) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
-	m.endLocked(now)
-	m.phases = append(m.phases, Phase{Name: name, Unit: unit, Started: now, Lasts: lasts, Total: total})
+	m.done.Store(0)
+	m.phase = Phase{Name: name, Unit: unit, Started: time.Now(), Lasts: lasts, Total: total}
 }
 
-// End ends the phase that is going on, if there is one. A workload needs it only if something that is no phase follows.
-func (m *Meter) End() {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.endLocked(time.Now())
-}
-
-func (m *Meter) endLocked(now time.Time) {
-	done := m.done.Swap(0)
-	if n := len(m.phases); n > 0 && m.phases[n-1].Ended.IsZero() {
-		m.phases[n-1].Ended, m.phases[n-1].Done = now, done
-	}
-}
+// End ends the phase that is going on. A workload needs it only if something that is no phase follows.
+func (m *Meter) End() { m.Begin("", "", 0, 0) }
 
 // Count says that n more are done. Call it for a thousand at a time, because it is shared by all goroutines, and for the
 // rest at the end.
@@ -53,39 +52,14 @@ func (m *Meter) Count(n int) {
 	}
 }
 
-// Phase returns the phase that is going on, or the last one if none is.
+// Phase returns the phase that is going on.
 func (m *Meter) Phase() Phase {
 	if m == nil {
 		return Phase{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.phases) == 0 {
-		return Phase{}
-	}
-	return m.phaseLocked(len(m.phases) - 1)
-}
-
-// Phases returns all phases but the first n, in their order. With the number of those that somebody knows as n it is how
-// to miss none.
-func (m *Meter) Phases(n int) []Phase {
-	if m == nil {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n >= len(m.phases) {
-		return nil
-	}
-	phases := slices.Clone(m.phases[n:])
-	phases[len(phases)-1] = m.phaseLocked(len(m.phases) - 1)
-	return phases
-}
-
-func (m *Meter) phaseLocked(i int) Phase {
-	phase := m.phases[i]
-	if phase.Ended.IsZero() {
-		phase.Done = m.done.Load()
-	}
+	phase := m.phase
+	phase.Done = m.done.Load()
 	return phase
 }

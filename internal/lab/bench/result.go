@@ -1,7 +1,5 @@
 package bench
 
-import "orrery/internal/lab/bench/histogram"
-
 // Result is one run of a benchmark with the parameters that somebody chose.
 type Result struct {
 	// Bench is the command: "queue".
@@ -9,11 +7,11 @@ type Result struct {
 	// Subject is what was measured: "orrery", or the name of a design ("fast").
 	Subject string `json:"subject"`
 	// Parameters are the flags that mattered, in the order of their importance.
-	Parameters []Parameter `json:"parameters"`
+	Parameters []Parameter `json:"-"`
 	// Figures are the numbers, the most important first.
 	Figures []Figure `json:"figures"`
 	// Latency is from when an event was due until it was dealt with; nil if the benchmark has none.
-	Latency *histogram.Histogram `json:"latency,omitempty"`
+	Latency *Histogram `json:"-"`
 	// Proof says what was checked.
 	Proof []string `json:"proof"`
 }

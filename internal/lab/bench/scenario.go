@@ -10,7 +10,7 @@ type Scenario struct {
 	// most. Others share one process, which is warm.
 	Fresh bool
 	// Run does the work once and returns its figures, verified. meter may be nil.
-	Run func(ctx context.Context, effort Effort, meter *Meter) (Outcome, error)
+	Run func(ctx context.Context, effort Effort, meter *Meter) (Outcome, error) `json:"-"`
 }
 
 // Outcome is what a scenario brings back.

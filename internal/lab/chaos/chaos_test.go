@@ -1,6 +1,8 @@
 package chaos
 
 import (
+	"flag"
+	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -19,17 +21,30 @@ func playInBubble(t *testing.T, p Plan, s sabotage) *Report {
 	return report
 }
 
-// A handful of seeds, for every run of the tests. "make chaos" plays a thousand.
+var (
+	firstSeed = flag.Uint64("seed", 1, "the first seed to play")
+	seeds     = flag.Uint64("seeds", 4, "how many seeds to play")
+	storms    = flag.Duration("storms", 4*time.Minute, "how long the storms of a seed last together, in virtual time")
+	part      = flag.Uint64("part", 0, "of several processes that share the seeds, which this one is")
+	parts     = flag.Uint64("parts", 1, "how many processes share the seeds")
+)
+
+// A handful of seeds, for every run of the tests. "make chaos-virtual" plays a thousand, in a process for each processor: no two
+// seeds may take time from each other inside a bubble.
 func TestSeeds(t *testing.T) {
-	for seed := range uint64(4) {
-		p := NewPlan(seed+1, 4*time.Minute)
-		report := playInBubble(t, p, sabotage{})
-		if report.Failure != nil {
-			t.Errorf("seed %d, play it again with: make chaos SEED=%d DURATION=4m\n%s", p.Seed, p.Seed, report.Failure.Explain(p))
-		}
-		assert.Greater(t, report.Writes, 100)
-		assert.Greater(t, report.Events, 1000)
-		assert.Positive(t, report.Passes)
+	for seed := *firstSeed + *part; seed < *firstSeed+*seeds; seed += *parts {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			p := NewPlan(seed, *storms)
+			report := playInBubble(t, p, sabotage{})
+			if report.Failure != nil {
+				t.Errorf("play it again: make chaos-virtual SEED=%d DURATION=%s\n%s", seed, *storms, report.Failure.Explain(p))
+			}
+			if *storms >= 4*time.Minute {
+				assert.Greater(t, report.Writes, 100)
+				assert.Greater(t, report.Events, 1000)
+				assert.Positive(t, report.Passes)
+			}
+		})
 	}
 }
 

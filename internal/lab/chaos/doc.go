@@ -16,10 +16,12 @@
 //	            │          └ restarted, 429, 500, 503, 410, 403, stale, late, repeated and missing events
 //	            └ journal: what really happened
 //
-// [NewPlan] draws everything from the seed before anything runs, each actor with dice of its own. [Play] carries the plan out in
+// NewPlan draws everything from the seed before anything runs, each actor with dice of its own. play carries the plan out in
 // a testing/synctest bubble: the clock is virtual, connections are pipes, and ten minutes take half a second. After each
 // storm the faults end, and within some minutes of virtual time everything has to be as the server has it; at the end all
 // deletions have to be over, and nothing may be left.
+//
+// All of it is a test: nothing but the tests of this package uses it, and its files are called so.
 //
 // # Guarantees
 //
@@ -36,19 +38,18 @@
 //
 // The plan is the same whenever the seed is. The run is not, to the last detail: which of two goroutines that are ready runs
 // first, the order of maps, and the jitter of back-offs and watches are the runtime's. One processor (GOMAXPROCS=1) and one
-// run at a time keep that little, and the runner plays a seed that has failed several times over to say how often it
-// does.
+// run at a time keep that little.
 //
 // # Goroutines
 //
-// Play returns when all goroutines of the run have ended; that is one of the things that it checks. Checking it needs a process
+// play returns when all goroutines of the run have ended; that is one of the things that it checks. Checking it needs a process
 // in which nothing else happens.
 //
 // # Failure
 //
-// A [Report] with a [Failure] says when it was noticed and what was not as it has to be. The runner, internal/lab/chaos/cmd/chaos
-// ("make chaos-virtual"), prints it with the steps of the plan up to then and the command that plays the seed again. A run that
-// panics or never ends takes the process with it; the runner notices that as well.
+// A Report with a Failure says when it was noticed and what was not as it has to be. TestSeeds, which "make chaos-virtual" runs for
+// many seeds, prints it with the steps of the plan up to then and the command that plays the seed again. A run that panics or
+// never ends takes the test with it.
 //
 // # Testing
 //

@@ -67,7 +67,15 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestADayOfWatching: the server ends each watch when its time is up, and sends a bookmark a minute. In a day that makes
+// hours returns how many of them a test of quiet watches takes: long with LONG=1, see .ci/test.
+func hours(long, short time.Duration) time.Duration {
+	if testing.Short() {
+		return short
+	}
+	return long
+}
+
+// TestADayOfWatching (a quarter of one with -short): the server ends each watch when its time is up, and sends a bookmark a minute. In a day that makes
 // one list and some two hundred watches, and over HTTP/1.1, where a silent watch cannot be trusted for a minute, more. None
 // of them is taken for dead.
 func TestADayOfWatching(t *testing.T) {
@@ -82,7 +90,8 @@ func TestADayOfWatching(t *testing.T) {
 				}
 				w.set("a", "1")
 				w.run()
-				for minute := range 24 * 60 {
+				minutes := int(hours(24, 6) * 60)
+				for minute := range minutes {
 					time.Sleep(time.Minute)
 					w.each(func(c *collection) { c.source.SendBookmark() })
 					if minute%60 == 0 {
@@ -95,8 +104,8 @@ func TestADayOfWatching(t *testing.T) {
 					shot := s.Snapshot().Reflector
 					assert.Equal(t, 1, shot.Lists)
 					assert.Zero(t, shot.Failures)
-					assert.GreaterOrEqual(t, shot.Watches, 24*60/10)
-					assert.LessOrEqual(t, shot.Watches, int(24*time.Hour/shortest)+1)
+					assert.GreaterOrEqual(t, shot.Watches, minutes/10)
+					assert.LessOrEqual(t, shot.Watches, int(time.Duration(minutes)*time.Minute/shortest)+1)
 				}
 				assert.NoError(t, w.stop())
 			})

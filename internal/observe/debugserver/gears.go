@@ -33,6 +33,21 @@ func (g *gears) all() []gear {
 	return g.list
 }
 
+// with returns the object with one more gear; "informer/pods" is the member "pods" of the member "informer".
+func (o object) with(name string, value any) object {
+	group, rest, nested := strings.Cut(name, "/")
+	if !nested {
+		return append(o, member{name, value})
+	}
+	for i, m := range o {
+		if inner, ok := m.value.(object); ok && m.name == group {
+			o[i].value = inner.with(rest, value)
+			return o
+		}
+	}
+	return append(o, member{group, object{}.with(rest, value)})
+}
+
 func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	longest := longestList
@@ -43,8 +58,8 @@ func (g *gears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var names []string
 	for _, gear := range g.all() {
 		names = append(names, gear.name)
-		if !query.Has("gear") || query.Get("gear") == gear.name {
-			shown = append(shown, member{gear.name, plain(gear.snapshot(), longest)})
+		if !query.Has("gear") || query.Get("gear") == gear.name || strings.HasPrefix(gear.name, query.Get("gear")+"/") {
+			shown = shown.with(gear.name, plain(gear.snapshot(), longest))
 		}
 	}
 	if query.Has("gear") && len(shown) == 0 {

@@ -83,7 +83,7 @@ func (s *Server) Live(name string, check func() error) { s.live.add(name, check)
 func (s *Server) Ready(name string, check func() error) { s.ready.add(name, check) }
 
 // Show adds a gear to /debug/orrery: what the function returns, as JSON. It must be plain data, not change any more, and hold no
-// secret.
+// secret. A name such as "informer/pods" puts it into the group "informer".
 func (s *Server) Show(name string, snapshot func() any) { s.gears.add(name, snapshot) }
 
 func (s *Server) handler(config Config) http.Handler {

@@ -335,3 +335,20 @@ func TestAnotherHostsNameIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Several gears of a kind are one member, and can be asked for together or one by one.
+func TestGearsOfAKindAreShownTogether(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {
+		server.Show(name, func() any { return name })
+	}
+	for query, want := range map[string]string{
+		"":                          `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"},"gears":"gears","informers":"informers"}`,
+		"?gear=informer":            `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"}}`,
+		"?gear=informer/namespaces": `{"informer":{"namespaces":"informer/namespaces"}}`,
+		"?gear=gears":               `{"gears":"gears"}`,
+	} {
+		_, body := get(t, server, "/debug/orrery"+query)
+		assert.Equal(t, want+"\n", body, query)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"orrery/restclient/api"
 )
 
@@ -25,7 +27,7 @@ type correlator struct {
 	hash    maphash.Seed // messages are remembered by their hash: a message may be long
 	groups  *lru[group, similar]
 	seen    *lru[sameEvent, sighting]
-	budgets *lru[spender, budget]
+	budgets *lru[spender, *rate.Limiter]
 }
 
 // group is what similar Events have in common. The source is the recorder's own, and the same for all.
@@ -61,7 +63,7 @@ func newCorrelator() *correlator {
 		hash:    maphash.MakeSeed(),
 		groups:  newLRU[group, similar](remembered),
 		seen:    newLRU[sameEvent, sighting](remembered),
-		budgets: newLRU[spender, budget](remembered),
+		budgets: newLRU[spender, *rate.Limiter](remembered),
 	}
 }
 
@@ -71,7 +73,11 @@ func (c *correlator) correlate(event *api.Event, now time.Time) *api.Event {
 	settled := *event
 	key := c.combine(&settled, now)
 	c.count(&settled, key)
-	if !c.budgets.at(spenderOf(&settled)).spend(now) {
+	budget := c.budgets.at(spenderOf(&settled))
+	if *budget == nil {
+		*budget = rate.NewLimiter(rate.Every(budgetRefill), budgetBurst)
+	}
+	if !(*budget).AllowN(now, 1) {
 		return nil
 	}
 	return &settled

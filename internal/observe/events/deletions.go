@@ -27,7 +27,7 @@ const (
 
 // Deletions returns hooks that have the outcome of each deletion of a namespace recorded: once when it is done, and once
 // whenever something else, or something for another reason, holds it up.
-func Deletions(recorder *Recorder) *nsctl.Trace {
+func Deletions(recorder EventRecorder) *nsctl.Trace {
 	d := &deletions{recorder: recorder, known: newLRU[string, deletion](manyDeletions)}
 	return &nsctl.Trace{
 		Enqueued:          d.enqueued,
@@ -42,7 +42,7 @@ const manyDeletions = 4096
 
 // deletions tells what happens to namespaces.
 type deletions struct {
-	recorder *Recorder
+	recorder EventRecorder
 
 	// mu guards known.
 	mu    sync.Mutex

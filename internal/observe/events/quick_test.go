@@ -38,27 +38,6 @@ func TestLRUAgainstAList(t *testing.T) {
 	})
 }
 
-// A budget is never overdrawn: in any stretch of time there are no more than the burst and what has been refilled.
-func TestBudgetIsNotOverdrawn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b budget
-		now := time.Unix(1_000_000, 0)
-		var spent []time.Time
-		for _, pause := range rapid.SliceOfN(rapid.IntRange(0, 600), 0, 200).Draw(t, "pauses") {
-			now = now.Add(time.Duration(pause) * time.Second)
-			if b.spend(now) {
-				spent = append(spent, now)
-			}
-		}
-		for i, from := range spent {
-			for j := i; j < len(spent); j++ {
-				allowed := budgetBurst + float64(spent[j].Sub(from))/float64(budgetRefill)
-				require.LessOrEqual(t, float64(j-i+1), allowed+1e-6)
-			}
-		}
-	})
-}
-
 // However many things are noted, what is remembered of them is bounded.
 func TestMemoryIsBounded(t *testing.T) {
 	c := newCorrelator()

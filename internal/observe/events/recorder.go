@@ -34,6 +34,11 @@ type Recorder struct {
 	counters counters
 }
 
+// EventRecorder is as much of a [Recorder] as its users need.
+type EventRecorder interface {
+	Event(ctx context.Context, object api.ObjectReference, kind api.EventType, reason, message string)
+}
+
 // note is an Event on its way.
 type note struct {
 	ctx   context.Context // carries values and no end

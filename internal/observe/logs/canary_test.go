@@ -41,6 +41,7 @@ func secretive() []error {
 		`{"error":"secret=` + canary + `"}`,
 	}
 	all := []error{nil, io.EOF, nsctl.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
+		api.NewStatusError(api.Status{Code: 409, Reason: api.ReasonConflict}),
 		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
 		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,
 			Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})}

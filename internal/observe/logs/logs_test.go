@@ -330,9 +330,9 @@ func TestInformersTellOfTrouble(t *testing.T) {
 }
 
 func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
-	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q"))
+	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q", "c"))
 	story := func(l *logs.Logger) {
-		trace := l.Queue("q")
+		trace := l.Queue("q", "c")
 		event := queue.Event[string]{Key: "a"}
 		trace.Added(event)
 		trace.Delayed(event, time.Second)

@@ -14,12 +14,17 @@ import (
 	"orrery/wait"
 )
 
+// namespaceController is whose passes are told here.
+const namespaceController = "namespace-controller"
+
 // Namespaces returns hooks that tell how the deletion of namespaces goes.
 func (l *Logger) Namespaces() *nsctl.Trace {
 	log := &namespaceLog{Logger: l, stories: newStories()}
 	return &nsctl.Trace{
-		Enqueued:          log.enqueued,
-		PassContext:       l.passes.begin,
+		Enqueued: log.enqueued,
+		PassContext: func(ctx context.Context, namespace string) context.Context {
+			return l.passes.begin(ctx, namespaceController, namespace)
+		},
 		PassStarted:       log.passStarted,
 		Discovered:        log.discovered,
 		EmptinessChecked:  log.emptinessChecked,
@@ -126,7 +131,7 @@ func (l *namespaceLog) passPanicked(namespace string, err *wait.Panic) {
 }
 
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
-	defer l.passes.end(namespace)
+	defer l.passes.end(namespaceController, namespace)
 	var remaining *nsctl.ResourcesRemainingError
 	switch {
 	case err == nil:
@@ -145,7 +150,7 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 
 // line says which namespace and which pass over it a line is about.
 func (l *namespaceLog) line(line *zerolog.Event, namespace string) *zerolog.Event {
-	return l.passes.of(namespace, line.Str("namespace", namespace))
+	return l.passes.of(namespaceController, namespace, line.Str("namespace", namespace))
 }
 
 // news starts a line at the level if it tells something new of the namespace, and at -v1 if it was told a moment ago.

@@ -6,21 +6,21 @@ import (
 	"orrery/queue"
 )
 
-// Queue returns hooks that tell what a work queue of namespaces does. A line about a namespace that a pass has in hand
-// carries the pass's id.
-func (l *Logger) Queue(name string) *queue.Trace[string] {
+// Queue returns hooks that tell what the work queue of a controller does. A line about a key that a pass has in hand carries
+// the pass's id.
+func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 	if l.verbosity < verbosityPasses {
 		return nil // a queue without a trace does not look at the clock
 	}
 	return &queue.Trace[string]{
 		Added: func(e queue.Event[string]) {
-			l.passes.of(e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Msg("queued")
+			l.passes.of(controller, e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Msg("queued")
 		},
 		Delayed: func(e queue.Event[string], wait time.Duration) {
-			l.passes.of(e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
+			l.passes.of(controller, e.Key, l.at(verbosityEvents)).Str("queue", name).Str("key", e.Key).Dur("wait_s", rounded(wait)).Msg("delayed")
 		},
 		Retried: func(key string, requeues int, wait time.Duration) {
-			l.passes.of(key, l.at(verbosityPasses)).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
+			l.passes.of(controller, key, l.at(verbosityPasses)).Str("queue", name).Str("key", key).Int("failures", requeues).Dur("wait_s", rounded(wait)).Msg("retry planned")
 		},
 		Got: func(e queue.Event[string], waited time.Duration) {
 			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("waited_s", rounded(waited)).Msg("taken by a worker")

@@ -13,7 +13,7 @@ const (
 	manyStories = 1000
 )
 
-// stories remembers what has been told of which namespace, so that the beginning is told once and the same news not
+// stories remembers what has been told of which namespace, or other key,, so that the beginning is told once and the same news not
 // again and again.
 type stories struct {
 	// mu guards the rest.

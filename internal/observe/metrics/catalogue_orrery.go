@@ -68,6 +68,14 @@ var (
 		Help: "Resource types that could not be emptied in a pass, by resource and group."})
 )
 
+// The controllers of this process. The first is Kubernetes' own, as component-base registers it.
+var (
+	controllersRunning = define(Definition{Name: "running_managed_controllers", Kind: Gauge, Labels: []string{"name", "manager"}, Kubernetes: true,
+		Help: "1 if the controller works in this process, 0 if it stands by or waits for its resource."})
+	controllerPasses = define(Definition{Name: "orrery_controller_passes_total", Kind: Counter, Labels: []string{"controller", "result"},
+		Help: "Passes of controllers over their objects, by how they ended: done, failed, panicked, timed_out, cut_short (this process was stopped). Those over namespaces have a metric of their own."})
+)
+
 // What is not about one gear.
 var (
 	droppedTotal = define(Definition{Name: "orrery_dropped_trace_events_total", Kind: Counter, Labels: []string{"by", "reason"},

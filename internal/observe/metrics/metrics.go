@@ -12,28 +12,47 @@ type Metrics struct {
 	registry *exposition.Registry
 	before   onGather
 
-	queues     queues
-	requests   requests
-	elections  elections
-	informers  *informers
-	reflectors reflectors
-	namespaces namespaces
-	notices    notices
+	informers *informers
+	passes    *passes
+	// What others know, and are asked for when the metrics are read.
+	inProgress, recorded, dropped *sum
 }
 
 // New returns metrics that say what version is running.
 func New(version string) *Metrics {
 	m := &Metrics{registry: &exposition.Registry{}}
-	m.queues = newQueues(m.registry)
-	m.requests = newRequests(m.registry)
-	m.elections = newElections(m.registry)
 	m.informers = newInformers(m.registry, &m.before)
-	m.reflectors = newReflectors(m.registry)
-	m.namespaces = newNamespaces(m.registry)
-	m.notices = newNotices(m.registry)
+	m.passes = newPasses(m.histogram(passRequests))
+	m.inProgress, m.recorded, m.dropped = newSum(m.registry, deletionsInProgress), newSum(m.registry, recordedTotal), newSum(m.registry, droppedTotal)
 	registerProcess(m.registry, &m.before)
-	m.registry.Gauges(buildInfo.desc()).With(version, runtime.Version()).Set(1)
+	m.gauge(buildInfo, version, runtime.Version()).Set(1)
+
+	// These are there, with 0, from the beginning.
+	for _, d := range []*Definition{deletionsTotal, passesStuck, conflictsTotal, reportFailures, discoveryFailures} {
+		m.counter(d)
+	}
+	m.histogram(deletionDuration)
+	for _, result := range passResults {
+		m.counter(passesTotal, result)
+	}
+	for _, result := range []string{success, failure} {
+		m.counter(finalizationsTotal, result)
+	}
 	return m
+}
+
+// counter, gauge and histogram return the value of a metric for these labels. They look it up by name: what happens with each
+// request keeps what they return, see children.
+func (m *Metrics) counter(d *Definition, labels ...string) *exposition.Counter {
+	return m.registry.Counters(d.desc()).With(labels...)
+}
+
+func (m *Metrics) gauge(d *Definition, labels ...string) *exposition.Gauge {
+	return m.registry.Gauges(d.desc()).With(labels...)
+}
+
+func (m *Metrics) histogram(d *Definition, labels ...string) *exposition.Histogram {
+	return m.registry.Histograms(d.desc()).With(labels...)
 }
 
 // ContentType is that of what [Metrics.WriteText] writes.

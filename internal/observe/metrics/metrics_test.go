@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/deltafifo"
+	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/observe/metrics"
@@ -49,6 +50,8 @@ func busy(t *testing.T) *metrics.Metrics {
 	namespaces := m.Namespaces()
 	namespaces.PhaseDone("ns", "grace", time.Second)
 	namespaces.TypeDeleted("ns", api.PodsResource, 0, io.EOF)
+	m.Running("things-controller", true)
+	m.Controller("things-controller")
 	m.Recorded(func() int64 { return 1 })
 	m.Dropped("logs", "writer", func() int64 { return 1 })
 	return m
@@ -259,4 +262,24 @@ func TestReadingWhileWorking(t *testing.T) {
 	}
 	workers.Wait()
 	assert.Equal(t, 800.0, counter(t, scrape(t, m), "rest_client_requests_total", "code=201"))
+}
+
+// The passes of a controller are counted by how they ended.
+func TestPassesOfAController(t *testing.T) {
+	m := metrics.New("")
+	trace := m.Controller("things")
+	for _, err := range []error{nil, nil, io.EOF, &wait.Panic{}, worker.ErrPassTimeout, worker.ErrCutShort, context.Canceled} {
+		trace.PassDone("a", time.Second, 0, 0, err)
+	}
+	m.Running("things", false)
+	for _, line := range []string{
+		`orrery_controller_passes_total{controller="things",result="done"} 2`,
+		`orrery_controller_passes_total{controller="things",result="failed"} 1`,
+		`orrery_controller_passes_total{controller="things",result="panicked"} 1`,
+		`orrery_controller_passes_total{controller="things",result="timed_out"} 1`,
+		`orrery_controller_passes_total{controller="things",result="cut_short"} 2`,
+		`running_managed_controllers{name="things",manager="orrery"} 0`,
+	} {
+		assert.Contains(t, text(t, m), line+"\n")
+	}
 }

@@ -10,23 +10,6 @@ import (
 	"orrery/restclient"
 )
 
-// requests are the metrics of what is asked of API servers.
-type requests struct {
-	total, retries                    *exposition.Vec[exposition.Counter]
-	duration, limited, sent, received *exposition.Vec[exposition.Histogram]
-}
-
-func newRequests(registry *exposition.Registry) requests {
-	return requests{
-		total:    registry.Counters(requestsTotal.desc()),
-		retries:  registry.Counters(requestRetries.desc()),
-		duration: registry.Histograms(requestDuration.desc()),
-		limited:  registry.Histograms(rateLimiterDuration.desc()),
-		sent:     registry.Histograms(requestSize.desc()),
-		received: registry.Histograms(responseSize.desc()),
-	}
-}
-
 // attempt is what tells the values of a counter of requests apart, within one host.
 type attempt struct {
 	code   int
@@ -46,15 +29,15 @@ func (a attempt) codeLabel() string {
 // Requests returns hooks for the client of a server, whose address is that of the client's configuration.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := hostOf(server)
-	counters := func(vec *exposition.Vec[exposition.Counter]) *children[attempt, *exposition.Counter] {
-		return newChildren(func(a attempt) *exposition.Counter { return vec.With(a.codeLabel(), a.method, host) })
+	counters := func(d *Definition) *children[attempt, *exposition.Counter] {
+		return newChildren(func(a attempt) *exposition.Counter { return m.counter(d, a.codeLabel(), a.method, host) })
 	}
-	histograms := func(vec *exposition.Vec[exposition.Histogram]) *children[string, *exposition.Histogram] {
-		return newChildren(func(method string) *exposition.Histogram { return vec.With(method, host) })
+	histograms := func(d *Definition) *children[string, *exposition.Histogram] {
+		return newChildren(func(method string) *exposition.Histogram { return m.histogram(d, method, host) })
 	}
-	total, retries := counters(m.requests.total), counters(m.requests.retries)
-	duration, limited := histograms(m.requests.duration), histograms(m.requests.limited)
-	sent, received := histograms(m.requests.sent), histograms(m.requests.received)
+	total, retries := counters(requestsTotal), counters(requestRetries)
+	duration, limited := histograms(requestDuration), histograms(rateLimiterDuration)
+	sent, received := histograms(requestSize), histograms(responseSize)
 
 	return &restclient.Trace{
 		RequestDone: func(info restclient.RequestInfo, result restclient.RequestResult) {
@@ -70,7 +53,7 @@ func (m *Metrics) Requests(server string) *restclient.Trace {
 			if info.Verb != "watch" {
 				sent.of(method).Observe(float64(result.Sent))
 			}
-			m.namespaces.passes.requested(info.Origin)
+			m.passes.requested(info.Origin)
 		},
 		Finished: func(info restclient.RequestInfo, result restclient.RequestResult) {
 			method := methodLabel(info.Method)

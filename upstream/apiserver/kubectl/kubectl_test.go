@@ -29,6 +29,7 @@ func onGenuine(t *testing.T) string {
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{NamespaceController: true, Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	runVirtualMachines(t, cp.Kubeconfig())
 	return cp.Kubeconfig()
 }
 
@@ -41,6 +42,7 @@ func onServed(t *testing.T) string {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	runVirtualMachines(t, server.Kubeconfig())
 	return server.Kubeconfig()
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/controlplane"
 )
 
 // patience is how long a command may take: far longer than any does.
@@ -96,9 +98,16 @@ func newTerminal(t *testing.T, kubectl, kubeconfig string) *terminal {
 	require.NoError(t, os.Mkdir(bin, 0o700))
 	require.NoError(t, os.Symlink(kubectl, filepath.Join(bin, "kubectl")))
 	return &terminal{dir: dir, environment: []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "KUBECONFIG=" + kubeconfig, "LC_ALL=C",
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "KUBECONFIG=" + kubeconfig, "LC_ALL=C", "EXAMPLES=" + examples(t),
 		"KUBE_EDITOR=sed -i s/colour:.green/colour:\\ blue/",
 	}}
+}
+
+// examples is the directory of the examples, for transcripts that apply their files.
+func examples(t *testing.T) string {
+	found, err := controlplane.FindUp(filepath.Join("examples", "virtualmachine", "crd.yaml"))
+	require.NoError(t, err)
+	return filepath.Dir(filepath.Dir(found))
 }
 
 // play types the commands of a transcript and returns it with what they print.
@@ -145,9 +154,10 @@ var masks = []struct {
 	{regexp.MustCompile(`20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
 	{regexp.MustCompile(`(CreationTimestamp: +)\w{3}, .*`), "${1}<time>"},
 	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), "${1}<version>"},
+	{regexp.MustCompile(`(Resource Version: +)\d+`), "${1}<version>"},
 	{regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`), "<address>"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<server>"},
-	{regexp.MustCompile(`(?m) \d+[smh](\d+[sm])?$`), " <age>"},
+	{regexp.MustCompile(`(?m) \d+[smh](\d+[sm])? *$`), " <age>"},
 	{regexp.MustCompile(` \d+[smh](\d+[sm])? +([a-z<])`), " <age> ${2}"},
 	// What kubectl 1.32 says and later ones do not, and the other way round.
 	{regexp.MustCompile(`(?m)^ *creationTimestamp: null\n`), ""},

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/stats"
 )
 
 // Record is a measure after its rounds, as build/bench.json lists it.
@@ -58,16 +57,16 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	if proof != otherProof && !m.Different {
 		return Record{}, &ProofsDifferError{Measure: m.Name, Ours: proof, Theirs: otherProof, Against: their.side}
 	}
-	ratios := stats.Ratios(a, b)
+	ratios := bench.Ratios(a, b)
 	if slices.ContainsFunc(ratios, math.IsNaN) {
 		return Record{}, fmt.Errorf("%s: %s of %s is 0: there is no ratio to nothing", m.Name, m.Figure, their.side)
 	}
 	r := Record{
 		Name: m.Name, Unit: m.Unit, Better: m.Better, Target: m.Target, TargetKind: m.Kind, Proof: proof, Rounds: len(a),
-		Ours: stats.Median(a), Theirs: stats.Median(b), Low: slices.Min(ratios), High: slices.Max(ratios),
+		Ours: bench.Median(a), Theirs: bench.Median(b), Low: slices.Min(ratios), High: slices.Max(ratios),
 	}
-	r.Ratio = stats.Ratios([]float64{r.Ours}, []float64{r.Theirs})[0]
-	if r.Spread = stats.Spread(ratios); math.IsNaN(r.Spread) || math.IsInf(r.Spread, 0) {
+	r.Ratio = bench.Ratios([]float64{r.Ours}, []float64{r.Theirs})[0]
+	if r.Spread = bench.Spread(ratios); math.IsNaN(r.Spread) || math.IsInf(r.Spread, 0) {
 		r.Spread = r.High - r.Low // around a median of nothing there is only an absolute spread
 	}
 	r.Verdict = judge(m, r.Ours, r.Ratio, ratios)
@@ -83,8 +82,8 @@ func (r *Record) addTextbook(m Measure, e entrant, outcomes []bench.Outcome) err
 	if proof != r.Proof {
 		return &ProofsDifferError{Measure: m.Name, Ours: r.Proof, Theirs: proof, Against: e.side}
 	}
-	figure := stats.Median(values)
-	r.Textbook = &TextbookRecord{Figure: figure, Ratio: stats.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
+	figure := bench.Median(values)
+	r.Textbook = &TextbookRecord{Figure: figure, Ratio: bench.Ratios([]float64{figure}, []float64{r.Theirs})[0]}
 	return nil
 }
 

@@ -1,6 +1,6 @@
 package compare
 
-import "orrery/internal/lab/bench/stats"
+import "orrery/internal/lab/bench"
 
 // Verdict is what the rounds of a measure say about its target.
 type Verdict string
@@ -24,7 +24,7 @@ func judge(m Measure, ours, ratio float64, ratios []float64) Verdict {
 		return Met
 	case m.Kind == Value:
 		return Missed
-	case !stats.Differ(ratios):
+	case !bench.Differ(ratios):
 		return NoDifference
 	case m.Kind == None:
 		return Shown

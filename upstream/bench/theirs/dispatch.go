@@ -127,17 +127,13 @@ func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
 	return nil
 }
 
-func (d *dispatched[O, T]) Send(change dispatchbench.Change, state int) {
-	d.send(change, d.states[state])
+func (d *dispatched[O, T]) Send(state int) { d.send(d.states[state]) }
+
+func (d *dispatched[O, T]) SendCopy(state int, id dispatchbench.Identity) {
+	d.send(d.copyOf(state, id))
 }
 
-func (d *dispatched[O, T]) SendCopy(change dispatchbench.Change, state int, id dispatchbench.Identity) {
-	d.send(change, d.copyOf(state, id))
-}
-
-func (d *dispatched[O, T]) send(change dispatchbench.Change, obj T) {
-	d.events <- watch.Event{Type: watch.EventType(change), Object: obj}
-}
+func (d *dispatched[O, T]) send(obj T) { d.events <- watch.Event{Type: watch.Modified, Object: obj} }
 
 func (d *dispatched[O, T]) Versions() map[string]string {
 	objects := d.informer.GetStore().List()

@@ -11,8 +11,7 @@ func Queue() queuebench.Subject { return clientGoQueue{} }
 
 type clientGoQueue struct{}
 
-func (clientGoQueue) Name() string         { return "client-go" }
-func (clientGoQueue) Supports(string) bool { return true }
+func (clientGoQueue) Name() string { return "client-go" }
 
 func (clientGoQueue) New(options queuebench.Options) queuebench.Queue {
 	config := workqueue.TypedRateLimitingQueueConfig[string]{}

@@ -14,9 +14,6 @@ type priorityQueue struct{}
 
 func (priorityQueue) Name() string { return "controller-runtime" }
 
-// Supports all scenarios: the priority queue is a rate-limiting work queue.
-func (priorityQueue) Supports(string) bool { return true }
-
 func (priorityQueue) New(options queuebench.Options) queuebench.Queue {
 	name := "" // no metrics
 	if options.Sinks != nil {

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 	"orrery/internal/lab/bench/storebench"
 )
 
 // object is what the queues and stores hold: the head of a pod.
 type object = *metav1.PartialObjectMetadata
 
-// newObject is pods.Pod.Metadata for the original's type.
-func newObject(p pods.Pod) object {
+// newObject is load.Pod.Metadata for the original's type.
+func newObject(p load.Pod) object {
 	return &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -24,7 +24,7 @@ func newObject(p pods.Pod) object {
 			UID:             types.UID(p.UID()),
 			ResourceVersion: p.ResourceVersion(),
 			Generation:      p.Number,
-			Labels:          pods.Labels,
+			Labels:          load.PodLabels,
 			Annotations:     p.Annotations(),
 		},
 	}
@@ -76,17 +76,6 @@ func (s store) List() int { return len(s.Indexer.List()) }
 func (s store) ByIndex(namespace string) (int, error) {
 	found, err := s.Indexer.ByIndex(cache.NamespaceIndex, namespace)
 	return len(found), err
-}
-
-// Iterate goes by way of a list: there is no other.
-func (s store) Iterate() int {
-	n := 0
-	for _, stored := range s.Indexer.List() {
-		if stored.(object) != nil {
-			n++
-		}
-	}
-	return n
 }
 
 func (s store) Each(see func(object)) {

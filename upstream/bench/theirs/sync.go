@@ -7,8 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
@@ -17,27 +15,16 @@ import (
 	"orrery/internal/lab/bench/syncbench"
 )
 
-// Sync is client-go's informer: the one for metadata on the client for metadata, or the typed one on the generated client,
-// as their factories make them.
+// Sync is client-go's informer: the one for metadata on the client for metadata, as its factory makes it.
 func Sync() syncbench.Subject { return syncSubject{} }
 
 type syncSubject struct{}
 
 func (syncSubject) Name() string { return "client-go" }
 
-func (syncSubject) Start(target syncbench.Target) (syncbench.Informer, error) {
-	config := &rest.Config{Host: target.URL}
+func (syncSubject) Start(url string) (syncbench.Informer, error) {
+	config := &rest.Config{Host: url}
 	i := &syncInformer{stop: make(chan struct{})}
-	if target.Typed {
-		config.ContentType = "application/json" // what there is on the other side
-		client, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			return nil, err
-		}
-		factory := informers.NewSharedInformerFactory(client, 0)
-		i.informer, i.shutdown = factory.Core().V1().Pods().Informer(), factory.Shutdown
-		return i, i.start(factory.Start)
-	}
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
-// Command conformance runs Kubernetes' own end-to-end specs for namespaces, unmodified, against a cluster.
+// Command conformance runs Kubernetes' own end-to-end specs for namespaces or workloads, unmodified, against a cluster.
 //
-//	conformance --kubeconfig FILE
+//	conformance --kubeconfig FILE [--of workloads]
 //
 // They are the specs that a distribution has to pass to call itself Kubernetes, "[sig-api-machinery] Namespaces
-// [Serial]" and "[sig-api-machinery] OrderedNamespaceDeletion", taken from the k8s.io/kubernetes module. They check
-// the namespace controller through the API alone, so they cannot tell whether kube-controller-manager's own controller
-// or another one does the work.
+// [Serial]" and "[sig-api-machinery] OrderedNamespaceDeletion", taken from the k8s.io/kubernetes module; with --of
+// workloads those of "[sig-apps] Deployment" and "[sig-apps] ReplicaSet" that need no containers. They check a controller
+// through the API alone, so they cannot tell whether kube-controller-manager's own controller or another one does the work.
 //
 // All flags of the official test program and of ginkgo are understood; the defaults of those that a bare control plane
 // needs are set here. The exit code is 0 only when every selected spec ran and passed.
@@ -20,22 +20,33 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
 	_ "k8s.io/kubernetes/test/e2e/apimachinery" // the specs
+	_ "k8s.io/kubernetes/test/e2e/apps"         // those of workloads
 	"k8s.io/kubernetes/test/e2e/framework"
 	"k8s.io/kubernetes/test/e2e/framework/config"
 	_ "k8s.io/kubernetes/test/e2e/framework/debug/init" // events of the namespace when a spec fails
 	_ "k8s.io/kubernetes/test/utils/format"             // how failed expectations print API objects
 )
 
-// officialSpecs is how many specs the default selection has to run. A name that changes upstream would otherwise go
-// unnoticed: a run of no specs succeeds.
-const officialSpecs = 8
+// selection is a choice of specs. It applies when the command line makes no choice of its own.
+type selection struct {
+	// specs is how many have to run. A name that changes upstream would otherwise go unnoticed: a run of no specs succeeds.
+	specs int
+	flags map[string]string
+}
 
-// selection is the default choice of specs. It applies when the command line makes no choice of its own.
-var selection = map[string]string{
-	"ginkgo.focus": `\[sig-api-machinery\] (Namespaces \[Serial\]|OrderedNamespaceDeletion)`,
-	// The ninth spec belongs to a feature that official conformance runs leave out as well.
-	"ginkgo.skip":         `\[Feature:ComprehensiveNamespaceDraining\]|\[Slow\]`,
-	"ginkgo.label-filter": "",
+var selections = map[string]selection{
+	"namespaces": {8, map[string]string{
+		"ginkgo.focus": `\[sig-api-machinery\] (Namespaces \[Serial\]|OrderedNamespaceDeletion)`,
+		// The ninth spec belongs to a feature that official conformance runs leave out as well.
+		"ginkgo.skip":         `\[Feature:ComprehensiveNamespaceDraining\]|\[Slow\]`,
+		"ginkgo.label-filter": "",
+	}},
+	// docs/learn/replicasets-and-deployments.md says why those that are skipped are.
+	"workloads": {16, map[string]string{
+		"ginkgo.focus":        `\[sig-apps\] (Deployment|ReplicaSet) `,
+		"ginkgo.skip":         `should serve a basic image|proportional scaling|load-balancer|\[Feature:|\[FeatureGate:|\[Slow\]`,
+		"ginkgo.label-filter": "",
+	}},
 }
 
 // defaults are the other flags whose defaults differ from the official test program's.
@@ -53,7 +64,8 @@ var defaults = map[string]string{
 }
 
 func main() {
-	want := flag.Int("specs", 0, fmt.Sprintf("how many specs have to run (default: %d, or any number when the command line selects specs)", officialSpecs))
+	want := flag.Int("specs", 0, "how many specs have to run (default: those of the selection, or any number when the command line selects specs)")
+	of := flag.String("of", "namespaces", "what the specs are about: namespaces or workloads")
 	config.CopyFlags(config.Flags, flag.CommandLine)
 	framework.RegisterCommonFlags(flag.CommandLine)
 	framework.RegisterClusterFlags(flag.CommandLine)
@@ -70,10 +82,14 @@ func main() {
 		defaults["ginkgo.no-color"] = "true"
 	}
 	setUnlessGiven(given, defaults)
+	chosen, ok := selections[*of]
+	if !ok {
+		fail(fmt.Sprintf("there are no specs of %q; use namespaces or workloads", *of))
+	}
 	if !given["ginkgo.focus"] && !given["ginkgo.skip"] && !given["ginkgo.label-filter"] {
-		setUnlessGiven(given, selection)
+		setUnlessGiven(given, chosen.flags)
 		if !given["specs"] {
-			*want = officialSpecs
+			*want = chosen.specs
 		}
 	}
 	os.Exit(run(*want))
@@ -111,7 +127,7 @@ func run(want int) int {
 		}
 	})
 	suite, reporter := framework.CreateGinkgoConfig()
-	passed := ginkgo.RunSpecs(testing{}, "Kubernetes namespace specs", suite, reporter)
+	passed := ginkgo.RunSpecs(testing{}, "Kubernetes specs", suite, reporter)
 	switch {
 	case !passed:
 		return 1

@@ -134,11 +134,6 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413}`,
 			hasReason(api.ReasonRequestEntityTooLarge),
 		},
-		"a crowd": {
-			apierrors.TooManyRequests("Too many requests, please try again later.", 2),
-			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","details":{"retryAfterSeconds":2},"code":429}`,
-			api.IsTooManyRequests,
-		},
 		"a failure": {
 			apierrors.InternalError(errors.New("boom")),
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Internal error occurred: boom","reason":"InternalError","details":{"causes":[{"message":"boom"}]},"code":500}`,
@@ -165,7 +160,6 @@ func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 }
 
 func TestAdviceOnWhenToComeBack(t *testing.T) {
-	assert.Equal(t, 2*time.Second, apierrors.TooManyRequests("later", 2).RetryAfter)
 	assert.Equal(t, time.Second, apierrors.TooLargeVersion(2, 1).RetryAfter)
 	assert.Equal(t, http.StatusGatewayTimeout, apierrors.Timeout("slow", 0).Status.Code)
 	assert.Zero(t, apierrors.Timeout("slow", 0).RetryAfter)

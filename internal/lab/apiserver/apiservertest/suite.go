@@ -1,6 +1,7 @@
 package apiservertest
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,4 +63,40 @@ func gapsByCase(t *testing.T, scripts []*Script, gaps []Gap) map[[2]string]strin
 		reasons[key] = gap.Reason
 	}
 	return reasons
+}
+
+// Gap is a case in which this project's server deliberately answers otherwise than kube-apiserver.
+type Gap struct {
+	Theme, Title string
+	// Reason says why. docs/apiserver.md has the same sentence.
+	Reason string
+}
+
+const (
+	onlyText = "Answers are JSON or YAML, never protobuf: every client that asks for protobuf can fall back, and a learner can read the conversation."
+	noApply  = "Server-side apply is not built: it needs the owner of every field. It is refused with 415 before anything else about it is checked, and kubectl apply without --server-side does not use it."
+)
+
+// Gaps are all of them. A test holds this list and the section "Deliberate gaps" of docs/apiserver.md together.
+func Gaps() []Gap {
+	return []Gap{
+		{Theme: "forms", Title: "An unknown form alone", Reason: onlyText},
+		{Theme: "forms", Title: "Any application will not do", Reason: onlyText},
+		{Theme: "forms", Title: "Text cannot be had", Reason: onlyText},
+		{Theme: "forms", Title: "An object as HTML cannot be had", Reason: onlyText},
+		{Theme: "forms", Title: "Protobuf or JSON", Reason: onlyText},
+		{Theme: "forms", Title: "Protobuf alone", Reason: onlyText},
+		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
+		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
+	}
+}
+
+// Target is a server to have conversations with.
+type Target struct {
+	// URL is where it listens, without a slash at the end.
+	URL string
+	// Transport sends requests of a user who may do everything (in Kubernetes' terms: of the group system:masters).
+	Transport http.RoundTripper
+	// Anonymous sends requests as they are, without credentials.
+	Anonymous http.RoundTripper
 }

@@ -76,3 +76,6 @@ func refuseUnreachable(f *fault) *api.StatusError {
 	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: Post %q: dial tcp 127.0.0.1:9: connect: connection refused",
 		f.webhook, "https://127.0.0.1:9/?timeout=10s"))
 }
+
+// Forbidden returns the refusal of RBAC for a request, for whoever has other reasons for it than a fault.
+func Forbidden(r Request) *api.StatusError { return refuseForbidden(r) }

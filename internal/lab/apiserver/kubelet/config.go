@@ -32,8 +32,8 @@ type Trace struct {
 	Stopped func(namespace, pod, node string)
 	// Failed: a write was refused and is going to be repeated.
 	Failed func(namespace, pod string, err error)
-	// NodeLost and NodeFound: a node does not answer any more, or does again.
-	NodeLost, NodeFound func(node string)
+	// NodeChanged: a node does not answer any more (lost), or does again.
+	NodeChanged func(node string, lost bool)
 }
 
 func (t *Trace) bound(namespace, pod, node string) {
@@ -67,11 +67,7 @@ func (t *Trace) failed(namespace, pod string, err error) {
 }
 
 func (t *Trace) nodeChanged(node string, lost bool) {
-	switch {
-	case t == nil:
-	case lost && t.NodeLost != nil:
-		t.NodeLost(node)
-	case !lost && t.NodeFound != nil:
-		t.NodeFound(node)
+	if t != nil && t.NodeChanged != nil {
+		t.NodeChanged(node, lost)
 	}
 }

@@ -42,8 +42,8 @@ func start(t *testing.T, config Config, admit func(registry.Attributes) error) *
 		Stopping: func(_, pod, _ string, grace time.Duration) {
 			c.told <- fmt.Sprint("stopping ", pod, " ", grace.Round(time.Second))
 		},
-		Failed:   func(_, pod string, err error) { c.told <- fmt.Sprint("failed ", pod, ": ", err) },
-		NodeLost: func(node string) { c.told <- "lost " + node }, NodeFound: func(node string) { c.told <- "found " + node },
+		Failed:      func(_, pod string, err error) { c.told <- fmt.Sprint("failed ", pod, ": ", err) },
+		NodeChanged: func(node string, lost bool) { c.told <- map[bool]string{true: "lost ", false: "found "}[lost] + node },
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -2,6 +2,7 @@ package names
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -12,8 +13,7 @@ const (
 	maxPortName  = 15
 )
 
-// The regular expressions that the sentences quote. They tell the user what is allowed; the checks are scanners, which
-// are several times faster, and a test holds the two together.
+// The regular expressions that the sentences quote, and that names are checked with.
 const (
 	labelPattern      = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 	subdomainPattern  = labelPattern + `(\.` + labelPattern + ")*"
@@ -89,7 +89,7 @@ func ServiceLabel(name string) []string {
 	if len(name) > maxLabel {
 		wrong = append(wrong, tooManyCharacters(maxLabel))
 	}
-	if !isLabel(name) || !isLetter(name[0]) {
+	if !isServiceLabel(name) {
 		wrong = append(wrong, pattern("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", servicePattern, "my-name", "abc-123"))
 	}
 	return wrong
@@ -159,7 +159,7 @@ func DataKey(key string) []string {
 	if len(key) > maxSubdomain {
 		wrong = append(wrong, tooManyCharacters(maxSubdomain))
 	}
-	if key == "" || strings.IndexFunc(key, isNotDataCharacter) >= 0 {
+	if !isDataKey(key) {
 		wrong = append(wrong, pattern("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", dataKeyPattern, "key.name", "KEY_NAME", "key-name"))
 	}
 	switch {
@@ -177,15 +177,10 @@ func PortName(name string) []string {
 	if len(name) > maxPortName {
 		wrong = append(wrong, tooManyCharacters(maxPortName))
 	}
-	letters := false
-	for _, r := range name {
-		if !isLowerAlphanumeric(r) && r != '-' {
-			wrong = append(wrong, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-			break
-		}
-		letters = letters || r >= 'a' && r <= 'z'
+	if !isPortName(name) {
+		wrong = append(wrong, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
 	}
-	if !letters {
+	if !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
 		wrong = append(wrong, "must contain at least one letter (a-z)")
 	}
 	if strings.Contains(name, "--") {
@@ -196,3 +191,17 @@ func PortName(name string) []string {
 	}
 	return wrong
 }
+
+// whole matches names that are nothing but the expression.
+func whole(expression string) func(name string) bool {
+	return regexp.MustCompile("^" + expression + "$").MatchString
+}
+
+var (
+	isLabel         = whole(labelPattern)
+	isSubdomain     = whole(subdomainPattern)
+	isServiceLabel  = whole(servicePattern)
+	isQualifiedPart = whole(qualifiedPattern)
+	isDataKey       = whole(dataKeyPattern)
+	isPortName      = whole("[-a-z0-9]*")
+)

@@ -1,12 +1,10 @@
 package names
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"pgregory.net/rapid"
 )
 
 // What kube-apiserver 1.36 says.
@@ -71,25 +69,4 @@ func TestSentences(t *testing.T) {
 		assert.Equal(t, c.want, c.rule(c.name), "%.70q", c.name)
 	}
 	assert.Empty(t, PathSegment("..", true), "a prefix is no whole name")
-}
-
-// The scanners and the regular expressions that the sentences quote accept the same names.
-func TestScannersAgreeWithTheQuotedExpressions(t *testing.T) {
-	rules := map[string]struct {
-		accepts func(string) bool
-		pattern string
-	}{
-		"label":     {isLabel, labelPattern},
-		"subdomain": {isSubdomain, subdomainPattern},
-		"service":   {func(s string) bool { return len(s) <= 63 && len(ServiceLabel(s)) == 0 }, servicePattern},
-		"qualified": {isQualifiedPart, qualifiedPattern},
-		"value":     {func(s string) bool { return s == "" || isQualifiedPart(s) }, labelValuePattern},
-	}
-	for name, rule := range rules {
-		expression := regexp.MustCompile("^(?:" + rule.pattern + ")$")
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
-			text := rapid.StringOfN(rapid.SampledFrom([]rune("aZ09-_./é\n")), 0, 8, -1).Draw(t, "name")
-			assert.Equal(t, expression.MatchString(text), rule.accepts(text), "%q", text)
-		}))
-	}
 }

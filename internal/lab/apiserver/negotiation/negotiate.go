@@ -1,8 +1,12 @@
 package negotiation
 
 import (
+	"cmp"
+	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -102,4 +106,67 @@ func isPretty(rawQuery, userAgent string) bool {
 func lenientQuery(raw string) url.Values {
 	values, _ := url.ParseQuery(raw)
 	return values
+}
+
+// Form is how an answer is to look.
+type Form struct {
+	// YAML instead of JSON.
+	YAML bool
+	// As is the kind to convert to; "" for the object as it is.
+	As Conversion
+	// Version is that of meta.k8s.io to convert to, "v1" or "v1beta1".
+	Version string
+	// Pretty indents JSON, for people.
+	Pretty bool
+}
+
+// Conversion is another kind that an object can be sent as.
+type Conversion string
+
+// The conversions.
+const (
+	Table                     Conversion = "Table"
+	PartialObjectMetadata     Conversion = "PartialObjectMetadata"
+	PartialObjectMetadataList Conversion = "PartialObjectMetadataList"
+)
+
+// MediaType is the Content-Type of the answer.
+func (f Form) MediaType() string {
+	if f.YAML {
+		return "application/yaml"
+	}
+	return "application/json"
+}
+
+// maxClauses bounds how much of an Accept header is read. No client needs as many.
+const maxClauses = 32
+
+// clause is one of the media types of an Accept header.
+type clause struct {
+	mediaType string
+	params    map[string]string
+	weight    float64
+}
+
+// parseAccept reads a header, best first. Clauses that cannot be read count for nothing.
+func parseAccept(header string) []clause {
+	var clauses []clause
+	for text := range strings.SplitSeq(header, ",") {
+		if len(clauses) == maxClauses {
+			break
+		}
+		mediaType, params, err := mime.ParseMediaType(text)
+		if err != nil {
+			continue
+		}
+		weight := 1.0
+		if q, given := params["q"]; given {
+			if parsed, err := strconv.ParseFloat(q, 64); err == nil {
+				weight = parsed
+			}
+		}
+		clauses = append(clauses, clause{mediaType: mediaType, params: params, weight: weight})
+	}
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.weight, a.weight) })
+	return clauses
 }

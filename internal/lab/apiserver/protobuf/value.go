@@ -55,25 +55,36 @@ func readEntry(tree map[string]any, f field, data []byte, depth int) error {
 		entries = map[string]any{}
 		tree[f.name] = entries
 	}
-	key := ""
-	var value wireValue
-	err := fields(data, func(number protowire.Number, part wireValue) error {
-		switch number {
-		case 1:
-			key = string(part.bytes)
-		case 2:
-			value = part
-		}
-		return nil
-	})
+	entry, err := partsOf(data)
 	if err != nil {
 		return err
 	}
-	read, err := readValue(f.form.name, value, depth)
+	read, err := readValue(f.form.name, entry.last(2), depth)
 	if err == nil {
-		entries[key] = read
+		entries[string(entry.last(1).bytes)] = read
 	}
 	return err
+}
+
+// parts are the values of a message, by the numbers of their fields.
+type parts map[protowire.Number][]wireValue
+
+func partsOf(data []byte) (parts, error) {
+	p := parts{}
+	err := fields(data, func(number protowire.Number, value wireValue) error {
+		p[number] = append(p[number], value)
+		return nil
+	})
+	return p, err
+}
+
+// last returns the value of a field that is no list.
+func (p parts) last(number protowire.Number) wireValue {
+	values := p[number]
+	if len(values) == 0 {
+		return wireValue{}
+	}
+	return values[len(values)-1]
 }
 
 // isEmpty tells whether a field with this value is left out of JSON. A structure never is.
@@ -111,48 +122,31 @@ var specials map[string]func(data []byte, depth int) (any, error)
 
 func init() { // not a literal: it would refer to itself
 	specials = map[string]func([]byte, int) (any, error){
-		"Time":        func(data []byte, _ int) (any, error) { return readTime(data, time.RFC3339) },
-		"MicroTime":   func(data []byte, _ int) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
-		"Duration":    readDuration,
-		"Raw":         readRaw,
-		"Quantity":    func(data []byte, _ int) (any, error) { return readString(data) },
-		"IntOrString": readIntOrString,
-		"Strings":     readStrings,
-		"SchemaOrArray": func(data []byte, depth int) (any, error) {
-			return readEither(data, depth, "apiextensions.JSONSchemaProps", 1)
-		},
-		"SchemaOrStrings": func(data []byte, depth int) (any, error) { return readEither(data, depth, "string", 1) },
+		"Time":            func(data []byte, _ int) (any, error) { return readTime(data, time.RFC3339) },
+		"MicroTime":       func(data []byte, _ int) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
+		"Duration":        readDuration,
+		"Raw":             readRaw,
+		"Quantity":        func(data []byte, _ int) (any, error) { return readString(data) },
+		"IntOrString":     readIntOrString,
+		"Strings":         readStrings,
+		"SchemaOrArray":   func(data []byte, depth int) (any, error) { return readEither(data, depth, schemaType) },
+		"SchemaOrStrings": func(data []byte, depth int) (any, error) { return readEither(data, depth, "string") },
 		"SchemaOrBool":    readSchemaOrBool,
 	}
 }
 
 // readTime reads a moment. The zero one, which has no fields, is left out.
 func readTime(data []byte, layout string) (any, error) {
-	var seconds, nanos int64
-	err := fields(data, func(number protowire.Number, value wireValue) error {
-		switch number {
-		case 1:
-			seconds = int64(value.number)
-		case 2:
-			nanos = int64(value.number)
-		}
-		return nil
-	})
+	p, err := partsOf(data)
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	return time.Unix(seconds, nanos).UTC().Format(layout), nil
+	return time.Unix(int64(p.last(1).number), int64(p.last(2).number)).UTC().Format(layout), nil
 }
 
 func readDuration(data []byte, _ int) (any, error) {
-	var duration time.Duration
-	err := fields(data, func(number protowire.Number, value wireValue) error {
-		if number == 1 {
-			duration = time.Duration(value.number)
-		}
-		return nil
-	})
-	return duration.String(), err
+	p, err := partsOf(data)
+	return time.Duration(p.last(1).number).String(), err
 }
 
 // readRaw reads JSON that travels as bytes.
@@ -171,14 +165,9 @@ func readRaw(data []byte, _ int) (any, error) {
 }
 
 // first returns the bytes of the first field.
-func first(data []byte) (found []byte, err error) {
-	err = fields(data, func(number protowire.Number, value wireValue) error {
-		if number == 1 {
-			found = value.bytes
-		}
-		return nil
-	})
-	return found, err
+func first(data []byte) ([]byte, error) {
+	p, err := partsOf(data)
+	return p.last(1).bytes, err
 }
 
 func readString(data []byte) (any, error) {
@@ -187,70 +176,49 @@ func readString(data []byte) (any, error) {
 }
 
 func readIntOrString(data []byte, _ int) (any, error) {
-	var isString bool
-	var number int64
-	var text string
-	err := fields(data, func(n protowire.Number, value wireValue) error {
-		switch n {
-		case 1:
-			isString = value.number == 1
-		case 2:
-			number = int64(int32(value.number))
-		case 3:
-			text = string(value.bytes)
-		}
-		return nil
-	})
-	if isString {
-		return text, err
+	p, err := partsOf(data)
+	if p.last(1).number == 1 {
+		return string(p.last(3).bytes), err
 	}
-	return number, err
+	return int64(int32(p.last(2).number)), err
 }
 
 func readStrings(data []byte, _ int) (any, error) {
+	p, err := partsOf(data)
 	list := []any{}
-	err := fields(data, func(number protowire.Number, value wireValue) error {
-		if number == 1 {
-			list = append(list, string(value.bytes))
-		}
-		return nil
-	})
+	for _, value := range p[1] {
+		list = append(list, string(value.bytes))
+	}
 	return list, err
 }
 
+// schemaType is the message for the schemas of custom resources.
+const schemaType = "apiextensions.JSONSchemaProps"
+
 // readEither reads a schema, or a list of something.
-func readEither(data []byte, depth int, element string, schema protowire.Number) (any, error) {
-	var single any
-	list := []any{}
-	err := fields(data, func(number protowire.Number, value wireValue) (err error) {
-		if number == schema {
-			single, err = readValue("apiextensions.JSONSchemaProps", value, depth+1)
-			return err
-		}
-		read, err := readValue(element, value, depth+1)
-		list = append(list, read)
-		return err
-	})
-	if single != nil {
-		return single, err
+func readEither(data []byte, depth int, element string) (any, error) {
+	p, err := partsOf(data)
+	if err != nil {
+		return nil, err
 	}
-	return list, err
+	if len(p[1]) > 0 {
+		return readValue(schemaType, p.last(1), depth+1)
+	}
+	list := []any{}
+	for _, value := range p[2] {
+		read, err := readValue(element, value, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, read)
+	}
+	return list, nil
 }
 
 func readSchemaOrBool(data []byte, depth int) (any, error) {
-	var allows bool
-	var schema any
-	err := fields(data, func(number protowire.Number, value wireValue) (err error) {
-		switch number {
-		case 1:
-			allows = value.number != 0
-		case 2:
-			schema, err = readValue("apiextensions.JSONSchemaProps", value, depth+1)
-		}
-		return err
-	})
-	if schema != nil {
-		return schema, err
+	p, err := partsOf(data)
+	if err == nil && len(p[2]) > 0 {
+		return readValue(schemaType, p.last(2), depth+1)
 	}
-	return allows, err
+	return p.last(1).number != 0, err
 }

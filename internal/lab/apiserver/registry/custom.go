@@ -175,7 +175,6 @@ func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object
 		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 	after, swapped, err = r.replace(t, old, next, w)
 	if err == nil && swapped && !w.DryRun {
-		r.trace.marked(t, after)
 		r.emptyCustom(ctx, t)
 	}
 	return after, true, swapped, err

@@ -41,7 +41,6 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 		case swapped:
 			return after, gone, nil
 		}
-		r.trace.raced(t)
 	}
 }
 
@@ -77,9 +76,6 @@ func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, 
 	after, swapped, err = r.replace(t, old, current, w)
 	if err != nil || !swapped {
 		return nil, false, false, err
-	}
-	if !w.DryRun {
-		r.trace.marked(t, after)
 	}
 	if !plan.remove {
 		return after, false, true, nil
@@ -188,4 +184,26 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 		return deletion{changed: markAtOnce(o, now) || changed}
 	}
 	return deletion{remove: true}
+}
+
+// DeleteCollection deletes what a list with the same options shows, one object after the other, and returns that list.
+// Objects that have gone in between are no error; the first other error ends it.
+func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions, w WriteOptions) (*Page, error) {
+	if err := r.CheckList(t, l); err != nil {
+		return nil, err
+	}
+	if err := checkDeleteOptions(d); err != nil {
+		return nil, err
+	}
+	page, err := r.List(t, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range page.Items {
+		_, _, err := r.Delete(ctx, t.of(item), d, w)
+		if err != nil && !api.IsNotFound(err) {
+			return nil, err
+		}
+	}
+	return page, nil
 }

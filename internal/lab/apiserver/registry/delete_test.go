@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver/registry"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -107,11 +106,6 @@ func TestDeleteRefuses(t *testing.T) {
 
 func TestFinalizersHoldAnObject(t *testing.T) {
 	w := newWorld(t)
-	var marked, removed int
-	w.config.Trace = &registry.Trace{
-		Marked: func(registry.Target, *store.Object) { marked++ }, Removed: func(registry.Target, *store.Object) { removed++ },
-	}
-	w.Registry = registry.New(w.config)
 	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c","d.e/f"]}}`)
 	first, gone := w.delete(w.cm("a"), api.DeleteOptions{})
 	assert.False(t, gone)
@@ -144,8 +138,6 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 	assert.Equal(t, version, after.GetResourceVersion(), "the state without finalizers was never stored")
 	assert.Empty(t, after.GetFinalizers())
 	assert.False(t, w.exists(w.cm("a")))
-	assert.Equal(t, 1, marked)
-	assert.Equal(t, 1, removed)
 }
 
 func TestTheLastFinalizerMayGoByUpdateToo(t *testing.T) {
@@ -309,23 +301,25 @@ func TestDeleteLooksAgainWhenSomebodyWasFaster(t *testing.T) {
 		"namespace": func(w *world) registry.Target { return w.ns("a") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			raced := 0
+			asked := 0
 			var w *world
 			w = newWorld(t, func(c *registry.Config) {
 				c.Admit = func(a registry.Attributes) error {
-					if a.Verb == "delete" && raced == 0 {
+					if a.Verb != "delete" {
+						return nil
+					}
+					if asked++; asked == 1 {
 						_, err := w.patch(a.Target, `{"metadata":{"labels":{"x":"y"},"finalizers":["a.b/c"]}}`)
 						return err
 					}
 					return nil
 				}
-				c.Trace = &registry.Trace{Raced: func(registry.Target) { raced++ }}
 			})
 			w.make(target(w), `{"metadata":{"name":"a"}}`)
 			o, gone := w.delete(target(w), api.DeleteOptions{})
 			assert.False(t, gone, "it has a finalizer by now")
 			assert.Equal(t, []string{"a.b/c"}, o.Decode().GetFinalizers())
-			assert.Equal(t, 1, raced)
+			assert.Equal(t, 2, asked, "once for each attempt")
 		})
 	}
 }

@@ -103,9 +103,6 @@ func (r *Registry) deleteNamespace(t Target, old *store.Object, o api.DeleteOpti
 	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // status is a map, or nothing
 	setCollectorFinalizers(current, o.PropagationPolicy)
 	after, swapped, err = r.replace(t, old, current, w)
-	if err == nil && swapped && !w.DryRun {
-		r.trace.marked(t, after)
-	}
 	return after, true, swapped, err
 }
 

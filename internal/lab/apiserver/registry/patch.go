@@ -40,7 +40,6 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 		if swapped || err != nil {
 			return after, err
 		}
-		r.trace.raced(t)
 	}
 	return nil, t.conflict(apierrors.ObjectModified)
 }

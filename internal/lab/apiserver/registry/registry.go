@@ -26,8 +26,6 @@ type Config struct {
 	Lag func() uint64
 	// ExpireContinue tells whether the token of a list that goes on counts as too old, as after a compaction. nil: no.
 	ExpireContinue func(Target) bool
-	// Trace is told what happens; nil for none.
-	Trace *Trace
 }
 
 // Registry knows the verbs. Make one with [New]; it may be used from any goroutine.
@@ -39,7 +37,6 @@ type Registry struct {
 	conflict func(Attributes) bool
 	lag      func() uint64
 	expires  func(Target) bool
-	trace    *Trace
 
 	// The types that the registry has to do with itself.
 	namespaces, pods, customResources, services *resources.Definition
@@ -55,7 +52,7 @@ type Registry struct {
 func New(c Config) *Registry {
 	r := &Registry{
 		store: c.Store, catalog: c.Catalog,
-		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue, trace: c.Trace,
+		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue,
 	}
 	builtin := func(group, resource string) *resources.Definition {
 		d, ok := c.Catalog.Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})
@@ -97,12 +94,7 @@ func (r *Registry) admitted(verb string, t Target, w WriteOptions, object *api.U
 	if r.admit == nil || w.internal {
 		return nil
 	}
-	attributes := Attributes{Verb: verb, Target: t, User: w.User, Object: object}
-	err := r.admit(attributes)
-	if err != nil {
-		r.trace.refused(attributes, err)
-	}
-	return err
+	return r.admit(Attributes{Verb: verb, Target: t, User: w.User, Object: object})
 }
 
 // struck tells whether the hook wants a conflict.
@@ -126,7 +118,6 @@ func (r *Registry) storeError(t Target, err error) error {
 
 // removed is called after an object has gone.
 func (r *Registry) removed(ctx context.Context, t Target, last *store.Object) {
-	r.trace.removed(t.of(last), last)
 	switch {
 	case t.Definition == r.customResources:
 		r.syncCustom(last.Key.Name)

@@ -1,8 +1,11 @@
 package registry
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -57,4 +60,87 @@ func (r *Registry) whyUnavailable(namespace, name string) (reason, message strin
 		}
 	}
 	return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", name, namespace)
+}
+
+// autoManaged labels the APIServices that the server makes itself: "onstart" for built-in groups, which is made again by
+// the next start only, "true" for those of custom resources, which come and go with them.
+const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
+
+// makeLocalServices makes the APIServices of the built-in groups.
+func (r *Registry) makeLocalServices() {
+	for gv, priority := range resources.LocalServices {
+		if r.isServed(gv) {
+			r.makeLocalService(gv, priority, "onstart")
+		}
+	}
+}
+
+// isServed reports whether the server itself answers for a version of a group.
+func (r *Registry) isServed(gv api.GroupVersion) bool {
+	if gv.Group == "authentication.k8s.io" || gv.Group == "authorization.k8s.io" {
+		return true // reviews are not in the catalog
+	}
+	return slices.ContainsFunc(r.catalog.Groups(), func(g resources.Group) bool {
+		return g.Name == gv.Group && slices.ContainsFunc(g.Versions, func(v resources.GroupVersion) bool {
+			return v.Version == gv.Version && len(v.Definitions) > 0
+		})
+	})
+}
+
+func (r *Registry) makeLocalService(gv api.GroupVersion, priority resources.Priority, managed string) {
+	spec := map[string]any{"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version}
+	if gv.Group != "" {
+		spec["group"] = gv.Group
+	}
+	o := &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": serviceName(gv), "labels": map[string]any{autoManaged: managed}}, "spec": spec,
+	}}
+	t := Target{Definition: r.services, Version: r.services.Version}
+	if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {
+		panic(fmt.Sprintf("registry: APIService %s: %v", serviceName(gv), err))
+	}
+}
+
+// serviceName is the name of the APIService of a version of a group: "v1.apps", and "v1." for the core group.
+func serviceName(gv api.GroupVersion) string { return gv.Version + "." + gv.Group }
+
+// registerGroup makes the APIServices of a group of custom resources those that it should have: one for each version.
+func (r *Registry) registerGroup(group string) {
+	r.registering.Lock()
+	defer r.registering.Unlock()
+	view, err := r.store.Collection(r.services.Prefix).View(0)
+	if err != nil {
+		return
+	}
+	wanted := r.customVersions(group)
+	var left []*store.Object
+	view.Ascend("", store.Key{}, func(o *store.Object) bool {
+		service := o.Decode()
+		gv := api.GroupVersion{Group: service.NestedString("spec", "group"), Version: service.NestedString("spec", "version")}
+		if at := slices.Index(wanted, gv.Version); gv.Group == group && at >= 0 {
+			wanted = slices.Delete(wanted, at, at+1)
+		} else if gv.Group == group && service.GetLabels()[autoManaged] == "true" {
+			left = append(left, o)
+		}
+		return true
+	})
+	for _, version := range wanted {
+		r.makeLocalService(api.GroupVersion{Group: group, Version: version}, resources.CustomPriority, "true")
+	}
+	for _, o := range left {
+		r.collection(Target{Definition: r.services}).Delete(o)
+	}
+}
+
+// customVersions are the versions of a group that have custom resources.
+func (r *Registry) customVersions(group string) []string {
+	var versions []string
+	for _, g := range r.catalog.Groups() {
+		for _, v := range g.Versions {
+			if g.Name == group && slices.ContainsFunc(v.Definitions, func(d *resources.Definition) bool { return d.Custom }) {
+				versions = append(versions, v.Version)
+			}
+		}
+	}
+	return versions
 }

@@ -58,7 +58,6 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 		if swapped || err != nil {
 			return after, false, err
 		}
-		r.trace.raced(t)
 	}
 }
 

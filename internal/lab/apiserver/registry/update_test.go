@@ -166,11 +166,7 @@ func TestOptimisticConcurrencyLetsOneOfManyWin(t *testing.T) {
 }
 
 func TestUnconditionalWritersAllGetThrough(t *testing.T) {
-	raced := 0
-	var mu sync.Mutex
-	w := newWorld(t, func(c *registry.Config) {
-		c.Trace = &registry.Trace{Raced: func(registry.Target) { mu.Lock(); raced++; mu.Unlock() }}
-	})
+	w := newWorld(t)
 	old := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
 	var wg sync.WaitGroup
 	for i := range 20 {

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,16 @@ import (
 	"orrery/restclient/api"
 )
 
+// unknown and none are what kubectl's readers know as "not there".
+const (
+	unknownText = "<unknown>"
+	noneText    = "<none>"
+	unsetText   = "<unset>"
+)
+
+// cell makes the cell of an object in a table: a string, int64, float64, bool or nil. now is what ages are counted to.
+type cell = func(o *api.Unstructured, now time.Time) any
+
 func nameColumn() Column {
 	return Column{Name: "Name", Type: "string", Format: "name", Description: "The name of the object, unique in its namespace among objects of its type.", Cell: objectName}
 }
@@ -18,88 +29,35 @@ func ageColumn() Column {
 	return Column{Name: "Age", Type: "string", Description: "How long ago the object was created.", Cell: age}
 }
 
-func createdColumn() Column {
-	return Column{Name: "Created At", Type: "date", Description: "When the object was created.", Cell: created}
-}
-
 func objectName(o *api.Unstructured, _ time.Time) any { return o.GetName() }
 
 func created(o *api.Unstructured, _ time.Time) any {
 	return o.NestedString("metadata", "creationTimestamp")
 }
 
-// field makes the cell of a text in the document.
-func field(path ...string) func(*api.Unstructured, time.Time) any {
-	return func(o *api.Unstructured, _ time.Time) any { return o.NestedString(path...) }
-}
-
 // fieldOr does so, with a word for nothing.
-func fieldOr(nothing string, path ...string) func(*api.Unstructured, time.Time) any {
-	return func(o *api.Unstructured, _ time.Time) any { return or(o.NestedString(path...), nothing) }
-}
-
-func or(text, nothing string) string {
-	if text == "" {
-		return nothing
-	}
-	return text
+func fieldOr(nothing string, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any { return cmp.Or(o.NestedString(path...), nothing) }
 }
 
 // number makes the cell of a whole number in the document; 0 if it is not there.
-func number64(path ...string) func(*api.Unstructured, time.Time) any {
+func number64(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any { return o.NestedInt64(path...) }
 }
 
 // length makes the cell of the length of a list in the document.
-func length(path ...string) func(*api.Unstructured, time.Time) any {
+func length(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		list, _ := o.Nested(path...).([]any)
 		return int64(len(list))
 	}
 }
 
-func configMapKeys(o *api.Unstructured, _ time.Time) any {
-	return int64(len(child(o.Object, "data")) + len(child(o.Object, "binaryData")))
-}
-
-func secretKeys(o *api.Unstructured, _ time.Time) any { return int64(len(child(o.Object, "data"))) }
-
-// joined makes the cell of one field of each object in a list.
-func joined(list func(*api.Unstructured) []tree, key string) func(*api.Unstructured, time.Time) any {
-	return func(o *api.Unstructured, _ time.Time) any {
-		var found []string
-		for _, item := range list(o) {
-			found = append(found, text(item, key))
-		}
-		return strings.Join(found, ",")
-	}
-}
-
-func templateContainers(o *api.Unstructured) []tree {
-	spec, _ := o.Nested("spec", "template", "spec").(map[string]any)
-	return items(spec, "containers")
-}
-
-// labelSelectorCell makes the cell of a label selector with matchLabels and matchExpressions.
-func labelSelectorCell(path ...string) func(*api.Unstructured, time.Time) any {
-	return func(o *api.Unstructured, _ time.Time) any {
-		t, _ := o.Nested(path...).(map[string]any)
-		if t == nil {
-			return noneText
-		}
-		s, err := selector.ParseLabelSelector(t)
-		if err != nil {
-			return "<error>"
-		}
-		return or(s.String(), noneText)
-	}
-}
-
 // labelSetCell makes the cell of a map of labels.
-func labelSetCell(path ...string) func(*api.Unstructured, time.Time) any {
+func labelSetCell(path ...string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		labels, _ := o.Nested(path...).(map[string]any)
-		return or(formatLabels(labels), noneText)
+		return cmp.Or(formatLabels(labels), noneText)
 	}
 }
 
@@ -114,3 +72,150 @@ func formatLabels(labels tree) string {
 func ratio(part, of int64) string { return fmt.Sprintf("%d/%d", part, of) }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// field makes the cell of a text in the document.
+func field(path ...string) cell { return fieldOr("", path...) }
+
+// joined makes the cell of one field of each object in a list.
+func joined(key string, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		var found []string
+		for _, item := range items(tree{"": o.Nested(path...)}, "") {
+			found = append(found, text(item, key))
+		}
+		return strings.Join(found, ",")
+	}
+}
+
+// labelSelectorCell makes the cell of a label selector with matchLabels and matchExpressions.
+func labelSelectorCell(path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		t, _ := o.Nested(path...).(map[string]any)
+		if t == nil {
+			return noneText
+		}
+		s, err := selector.ParseLabelSelector(t)
+		if err != nil {
+			return "<error>"
+		}
+		return cmp.Or(s.String(), noneText)
+	}
+}
+
+// value makes the cell of any value in the document, with a word for nothing.
+func value(nothing any, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		switch v := o.Nested(path...).(type) {
+		case nil, map[string]any, []any:
+			return nothing
+		default:
+			return v
+		}
+	}
+}
+
+// shown makes the cell of any value as text.
+func shown(nothing string, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		if v := o.Nested(path...); v != nil {
+			return fmt.Sprint(v)
+		}
+		return nothing
+	}
+}
+
+// list makes the cell of a list of texts.
+func list(nothing string, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		return cmp.Or(strings.Join(o.NestedStringSlice(path...), ","), nothing)
+	}
+}
+
+// part makes a cell of what a function makes of the part of the document at a path.
+func part(make func(t tree) string, path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		t, _ := o.Nested(path...).(map[string]any)
+		return make(t)
+	}
+}
+
+func reference(t tree) string { return text(t, "kind") + "/" + text(t, "name") }
+
+// since makes the cell of the time that has passed since a moment in the document.
+func since(nothing string, path ...string) cell {
+	return func(o *api.Unstructured, now time.Time) any {
+		if moment := o.NestedString(path...); moment != "" {
+			return ageOf(moment, now)
+		}
+		return nothing
+	}
+}
+
+// few joins at most three of several texts, with a word for none.
+func few(all []string, nothing string) string {
+	const most = 3
+	switch {
+	case len(all) == 0:
+		return nothing
+	case len(all) > most:
+		return fmt.Sprintf("%s + %d more...", strings.Join(all[:most], ","), len(all)-most)
+	}
+	return strings.Join(all, ",")
+}
+
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+)
+
+// humanDuration writes a duration as kubectl's readers know it: with the two largest units at most, and the second one
+// only while it says something.
+func humanDuration(d time.Duration) string {
+	switch {
+	case d <= -2*time.Second:
+		return "<invalid>"
+	case d < 0:
+		return "0s"
+	case d < 2*time.Minute:
+		return count(d, time.Second) + "s"
+	case d < 10*time.Minute:
+		return parts(d, time.Minute, "m", time.Second, "s")
+	case d < 3*time.Hour:
+		return count(d, time.Minute) + "m"
+	case d < 8*time.Hour:
+		return parts(d, time.Hour, "h", time.Minute, "m")
+	case d < 2*day:
+		return count(d, time.Hour) + "h"
+	case d < 8*day:
+		return parts(d, day, "d", time.Hour, "h")
+	case d < 2*year:
+		return count(d, day) + "d"
+	case d < 8*year:
+		return parts(d, year, "y", day, "d")
+	}
+	return count(d, year) + "y"
+}
+
+func count(d, unit time.Duration) string { return strconv.FormatInt(int64(d/unit), 10) }
+
+// parts writes two units, the second one only if there is something of it.
+func parts(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	text := count(d, large) + largeName
+	if rest := d % large / small; rest > 0 {
+		text += strconv.FormatInt(int64(rest), 10) + smallName
+	}
+	return text
+}
+
+// ageOf is how long ago a moment in a document was.
+func ageOf(moment string, now time.Time) string {
+	t, err := time.Parse(time.RFC3339, moment)
+	if err != nil || t.IsZero() {
+		return unknownText
+	}
+	return humanDuration(now.Sub(t))
+}
+
+func age(o *api.Unstructured, now time.Time) any {
+	return ageOf(o.NestedString("metadata", "creationTimestamp"), now)
+}

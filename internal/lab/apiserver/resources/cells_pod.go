@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,18 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-func podColumns() []Column {
-	return []Column{
-		nameColumn(),
-		{Name: "Ready", Type: "string", Description: "How many of the containers are ready, of how many.", Cell: podReady},
-		{Name: "Status", Type: "string", Description: "What the pod is doing, in one word.", Cell: podStatus},
-		{Name: "Restarts", Type: "string", Description: "How often containers were started again, and when last.", Cell: podRestarts},
-		ageColumn(),
-		{Name: "IP", Type: "string", Priority: 1, Description: "The address of the pod.", Cell: podAddress},
-		{Name: "Node", Type: "string", Priority: 1, Description: "The node that runs the pod.", Cell: fieldOr(noneText, "spec", "nodeName")},
-		{Name: "Nominated Node", Type: "string", Priority: 1, Description: "The node that will run the pod when there is room.", Cell: fieldOr(noneText, "status", "nominatedNodeName")},
-		{Name: "Readiness Gates", Type: "string", Priority: 1, Description: "How many of the conditions that others report are true, of how many.", Cell: podGates},
-	}
+var podCells = map[string]cell{
+	"Ready": podReady, "Status": podStatus, "Restarts": podRestarts, "IP": podAddress,
+	"Node": fieldOr(noneText, "spec", "nodeName"), "Nominated Node": fieldOr(noneText, "status", "nominatedNodeName"), "Readiness Gates": podGates,
 }
 
 // alwaysRestarts tells a sidecar from an init container that ends.
@@ -54,7 +46,7 @@ func podReady(o *api.Unstructured, _ time.Time) any {
 // podStatus is the reason of the container that explains the pod's state best, or the phase.
 func podStatus(o *api.Unstructured, _ time.Time) any {
 	status := child(o.Object, "status")
-	reason := or(text(status, "reason"), text(status, "phase"))
+	reason := cmp.Or(text(status, "reason"), text(status, "phase"))
 	if condition(status, "PodScheduled", "reason") == "SchedulingGated" {
 		reason = "SchedulingGated"
 	}
@@ -186,9 +178,9 @@ func (r *restarts) add(status tree) {
 func podAddress(o *api.Unstructured, _ time.Time) any {
 	status := child(o.Object, "status")
 	for _, address := range items(status, "podIPs") {
-		return or(text(address, "ip"), noneText)
+		return cmp.Or(text(address, "ip"), noneText)
 	}
-	return or(text(status, "podIP"), noneText)
+	return cmp.Or(text(status, "podIP"), noneText)
 }
 
 func podGates(o *api.Unstructured, _ time.Time) any {

@@ -1,9 +1,12 @@
 package resources
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
@@ -102,9 +105,9 @@ func simpleSteps(path string) []string {
 
 // selectable takes over the fields by which clients may select.
 func (d *Definition) selectable(version tree) {
-	var paths [][]string
+	var paths []string
 	for _, field := range items(version, "selectableFields") {
-		if path := simpleSteps(text(field, "jsonPath")); path != nil {
+		if path := strings.TrimPrefix(text(field, "jsonPath"), "."); path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -113,20 +116,18 @@ func (d *Definition) selectable(version tree) {
 
 // selectPaths makes fields selectable, each by its path without a dot before it. A field that is absent has the empty value
 // if it is there in general.
-func (d *Definition) selectPaths(paths [][]string, always bool) {
+func (d *Definition) selectPaths(paths []string, always bool) {
 	if len(paths) == 0 {
 		return
 	}
-	for _, path := range paths {
-		d.Selectable = append(d.Selectable, strings.Join(path, "."))
-	}
+	d.Selectable = paths
 	d.Fields = func(o *api.Unstructured) map[string]string {
 		fields := make(map[string]string, len(paths))
-		for i, path := range paths {
-			if value := o.Nested(path...); value != nil {
-				fields[d.Selectable[i]] = fmt.Sprint(value)
+		for _, path := range paths {
+			if value := o.Nested(strings.Split(path, ".")...); value != nil {
+				fields[path] = fmt.Sprint(value)
 			} else if always {
-				fields[d.Selectable[i]] = ""
+				fields[path] = ""
 			}
 		}
 		return fields
@@ -140,7 +141,7 @@ func customStrategy(status bool) Strategy {
 		PrepareUpdate: func(o, old *api.Unstructured) { nextGeneration(o, old, contentChanged(o, old, false)) },
 	}
 	if status {
-		s.PrepareCreate = func(o *api.Unstructured) { dropStatus(o); firstGeneration(o) }
+		s.PrepareCreate = func(o *api.Unstructured) { delete(o.Object, "status"); firstGeneration(o) }
 		s.PrepareUpdate = func(o, old *api.Unstructured) {
 			keepStatus(o, old)
 			nextGeneration(o, old, contentChanged(o, old, true))
@@ -161,4 +162,94 @@ func contentChanged(o, old *api.Unstructured, status bool) bool {
 		return false
 	}
 	return changed(o.Object, old.Object) || changed(old.Object, o.Object)
+}
+
+// customColumns are the name and what the definition adds; the age if it adds nothing.
+func customColumns(version tree) ([]Column, error) {
+	columns := []Column{nameColumn()}
+	added := items(version, "additionalPrinterColumns")
+	if len(added) == 0 {
+		added = []tree{{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": "How long ago the object was created."}}
+	}
+	for _, column := range added {
+		path, err := parseJSONPath(text(column, "jsonPath"))
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", text(column, "name"), err)
+		}
+		kind := text(column, "type")
+		columns = append(columns, Column{
+			Name: text(column, "name"), Type: kind, Format: text(column, "format"),
+			Description: cmp.Or(text(column, "description"), "The value at "+text(column, "jsonPath")+"."), Priority: int32(whole(column, "priority")),
+			Cell: func(o *api.Unstructured, now time.Time) any { return customCell(kind, path.find(o.Object), now) },
+		})
+	}
+	return columns, nil
+}
+
+// customCell makes the cell of the first of the values that a path has found: nil for none, and for one that is not of the
+// column's type.
+func customCell(kind string, found []any, now time.Time) any {
+	if len(found) == 0 {
+		return nil
+	}
+	if kind == "string" {
+		return printed(found[0])
+	}
+	return typedCell(kind, found[0], now)
+}
+
+func typedCell(kind string, value any, now time.Time) any {
+	switch v := value.(type) {
+	case int64:
+		switch kind {
+		case "integer":
+			return v
+		case "number":
+			return float64(v)
+		}
+	case float64:
+		switch kind {
+		case "integer":
+			return int64(v)
+		case "number":
+			return v
+		}
+	case bool:
+		if kind == "boolean" {
+			return v
+		}
+	case string:
+		if kind == "date" {
+			return dateCell(v, now)
+		}
+	}
+	return nil
+}
+
+func dateCell(moment string, now time.Time) any {
+	if moment == "" {
+		return unknownText
+	}
+	t, err := time.Parse(time.RFC3339, moment)
+	if err != nil {
+		return "<invalid>"
+	}
+	return humanDuration(now.Sub(t))
+}
+
+// printed writes a value as text: plain values as they are, others as JSON.
+func printed(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any, []any:
+		data, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	return fmt.Sprint(value)
 }

@@ -1,9 +1,11 @@
 package resources
 
 import (
+	"fmt"
 	"slices"
 
 	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
 )
 
@@ -75,10 +77,7 @@ func (d *Definition) VerbList() []string {
 
 // HasVerb tells whether the resource has the verb.
 func (d *Definition) HasVerb(verb string) bool {
-	if d.Verbs == nil {
-		return slices.Contains(allVerbs, verb)
-	}
-	return slices.Contains(d.Verbs, verb)
+	return d.Verbs == nil && slices.Contains(allVerbs, verb) || slices.Contains(d.Verbs, verb)
 }
 
 // Subresource is a part of an object, or a view on it, with an address of its own.
@@ -149,4 +148,63 @@ func (d *Definition) FieldsOf(o *api.Unstructured) map[string]string {
 		return nil
 	}
 	return d.Fields(o)
+}
+
+// Group is an API group with everything that is served in it, for discovery.
+type Group struct {
+	// Name is "" for the core group.
+	Name string
+	// Versions, the preferred one first.
+	Versions []GroupVersion
+}
+
+// GroupVersion is a version of a group.
+type GroupVersion struct {
+	Version string
+	// Definitions are sorted by plural name.
+	Definitions []*Definition
+	// Unavailable marks a version that another server is said to serve which does not answer: discovery lists it as
+	// stale and requests to it are answered 503.
+	Unavailable bool
+}
+
+// Column is a column of a table.
+type Column struct {
+	// Name is the heading; kubectl shows it in upper case.
+	Name string
+	// Type is the OpenAPI type of the cells: "string", "integer", "number", "boolean" or "date".
+	Type string
+	// Format is the OpenAPI format: "name" for the column that holds the name of the object, else mostly "".
+	Format string
+	// Description says what the column shows.
+	Description string
+	// Priority 0 is always shown, others only by `-o wide`.
+	Priority int32
+	// Cell makes the cell of an object.
+	Cell cell
+}
+
+// FieldSelector returns the selector in terms of the names that [Definition.Fields], "metadata.name" and
+// "metadata.namespace" go by, or an error whose text is kube-apiserver's if the type does not let clients select by one
+// of the fields.
+func (d *Definition) FieldSelector(s selector.Fields) (selector.Fields, error) {
+	return s.Rename(func(field string) (string, error) {
+		switch {
+		case field == "metadata.name", field == "metadata.namespace" && (d.Namespaced || !d.Custom && len(d.Selectable) == 0):
+			return field, nil
+		case slices.Contains(d.Selectable, field):
+			if stored, ok := d.renamed[field]; ok {
+				return stored, nil
+			}
+			return field, nil
+		}
+		return "", d.unknownField(field)
+	})
+}
+
+func (d *Definition) unknownField(field string) error {
+	if d.Custom || len(d.Selectable) > 0 {
+		return fmt.Errorf("field label not supported: %s", field)
+	}
+	return fmt.Errorf(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, field)
 }

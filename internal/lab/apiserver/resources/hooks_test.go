@@ -207,7 +207,7 @@ func TestClaimsThatGrow(t *testing.T) {
 	assert.Empty(t, step("3Gi"))
 	assert.Equal(t, []string{"spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"}, step("1Gi"))
 	o := parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z","annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},"spec":{"volumeName":"v"}}`)
-	assert.Equal(t, "Terminating", claimStatus(o, time.Now()))
+	assert.Equal(t, "Terminating", volumeStatus(o, time.Now()))
 	assert.Equal(t, "old", claimClass(o, time.Now()))
 	assert.Equal(t, "0", claimCapacity(o, time.Now()))
 	d.Strategy.PrepareCreate(o)
@@ -252,8 +252,7 @@ func TestAllocation(t *testing.T) {
 	}
 	assert.Len(t, ports, portCount, "every port before one comes again")
 
-	d := services(a)
-	d.complete()
+	d := lookup(t, "", "services")
 	o := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}}`)
 	d.Strategy.Default(o)
 	d.Strategy.PrepareCreate(o)

@@ -2,12 +2,6 @@ package resources
 
 import "orrery/restclient/api"
 
-// dropStatus takes away the status that a client sends with a new object of a type that has a status subresource.
-func dropStatus(o *api.Unstructured) { delete(o.Object, "status") }
-
-// resetStatus does so for types whose status is always there.
-func resetStatus(o *api.Unstructured) { o.Object["status"] = tree{} }
-
 // keepStatus keeps the stored status on a write to the object itself.
 func keepStatus(o, old *api.Unstructured) { keep(o, old, "status") }
 
@@ -49,12 +43,6 @@ func nextGeneration(o, old *api.Unstructured, changed bool) {
 
 // specChanged tells whether the spec is another one.
 func specChanged(o, old *api.Unstructured) bool { return !same(o.Nested("spec"), old.Nested("spec")) }
-
-// specGeneration is the PrepareUpdate of types with a status and a generation of the spec.
-func specGeneration(o, old *api.Unstructured) {
-	keepStatus(o, old)
-	nextGeneration(o, old, specChanged(o, old))
-}
 
 // statusKeepsMetadata makes a PrepareStatus that leaves the metadata as it is stored, too: labels, annotations,
 // finalizers, owner references.

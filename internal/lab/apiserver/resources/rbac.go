@@ -12,17 +12,27 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// rulesAreThere writes the rules of a role as null if there are none: the field is always there.
-func rulesAreThere(o *api.Unstructured) {
-	if isNothing(o.Object["rules"]) {
-		o.Object["rules"] = nil
+var bindingCells = map[string]cell{
+	"Role": part(reference, "roleRef"), "Users": bindingSubjects("User"), "Groups": bindingSubjects("Group"), "ServiceAccounts": bindingSubjects("ServiceAccount"),
+}
+
+// bindings adds what bindings to roles of these kinds have to the traits of all in the group.
+func bindings(roleKinds ...string) func(t *traits) {
+	validate := validateBinding(roleKinds...)
+	return func(t *traits) {
+		t.fill, t.cells = fillBinding, bindingCells
+		t.validate, t.validateUpdate = validate, validateBindingUpdate(validate)
 	}
 }
 
-// rules says what is wrong with the rules of a role.
-func (m *mistakes) rules(o *api.Unstructured, namespaced bool) {
-	for i, rule := range items(o.Object, "rules") {
-		m.rule(rule, at("rules", i), namespaced)
+// validateRole says what is wrong with the rules of a role.
+func validateRole(namespaced bool) func(o *api.Unstructured) []apierrors.FieldError {
+	return func(o *api.Unstructured) []apierrors.FieldError {
+		var m mistakes
+		for i, rule := range items(o.Object, "rules") {
+			m.rule(rule, at("rules", i), namespaced)
+		}
+		return m
 	}
 }
 
@@ -47,9 +57,8 @@ func (m *mistakes) rule(rule tree, path string, namespaced bool) {
 	}
 }
 
-func defaultBinding(o *api.Unstructured) {
-	fillText(made(o.Object, "roleRef"), "apiGroup", rbacGroup)
-	for _, subject := range items(o.Object, "subjects") {
+func fillBinding(o tree) {
+	for _, subject := range items(o, "subjects") {
 		if kind := text(subject, "kind"); kind == "User" || kind == "Group" {
 			fillText(subject, "apiGroup", rbacGroup)
 		}
@@ -117,23 +126,7 @@ func validateBindingUpdate(validate func(*api.Unstructured) []apierrors.FieldErr
 	}
 }
 
-func bindingColumns() []Column {
-	return []Column{
-		nameColumn(),
-		{Name: "Role", Type: "string", Description: "The role that is given.", Cell: bindingRole},
-		ageColumn(),
-		{Name: "Users", Type: "string", Priority: 1, Description: "The users who get it.", Cell: bindingSubjects("User")},
-		{Name: "Groups", Type: "string", Priority: 1, Description: "The groups that get it.", Cell: bindingSubjects("Group")},
-		{Name: "ServiceAccounts", Type: "string", Priority: 1, Description: "The service accounts that get it.", Cell: bindingSubjects("ServiceAccount")},
-	}
-}
-
-func bindingRole(o *api.Unstructured, _ time.Time) any {
-	ref := child(o.Object, "roleRef")
-	return text(ref, "kind") + "/" + text(ref, "name")
-}
-
-func bindingSubjects(kind string) func(*api.Unstructured, time.Time) any {
+func bindingSubjects(kind string) cell {
 	return func(o *api.Unstructured, _ time.Time) any {
 		var found []string
 		for _, subject := range items(o.Object, "subjects") {

@@ -80,22 +80,6 @@ func fillText(t tree, key, value string) {
 	}
 }
 
-// nullable writes fields that are always there as null if there is nothing to say.
-func nullable(t tree, keys ...string) {
-	for _, key := range keys {
-		if _, ok := t[key]; !ok && t != nil {
-			t[key] = nil
-		}
-	}
-}
-
-// conditionTimes does so for the times of the conditions of a status.
-func conditionTimes(status tree, keys ...string) {
-	for _, condition := range items(status, "conditions") {
-		nullable(condition, keys...)
-	}
-}
-
 // keep makes a field of the object what it is in the old one, by a copy.
 func keep(o, old *api.Unstructured, path ...string) {
 	value := old.Nested(path...)

@@ -2,11 +2,113 @@ package resources
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/names"
+	"orrery/restclient/api"
 )
+
+func validatePodStatus(o, old *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	nominated := o.NestedString("status", "nominatedNodeName")
+	if o.NestedString("spec", "nodeName") != "" && nominated != "" && nominated != old.NestedString("status", "nominatedNodeName") {
+		m.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
+	}
+	return m
+}
+
+const podImmutable = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+
+// validatePodUpdate lets only images, the deadline, more tolerations, and while the pod waits its gates change. Upstream
+// adds to the sentence a comparison of the two specs as Go prints them, which is left out here.
+func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	spec, before := child(o.Object, "spec"), child(old.Object, "spec")
+	for _, kind := range []string{"containers", "initContainers"} {
+		if len(items(spec, kind)) != len(items(before, kind)) {
+			m.forbidden("spec."+kind, "pod updates may not add or remove containers")
+			return m
+		}
+		for i, container := range items(spec, kind) {
+			m.image(container, at("spec."+kind, i)+".image")
+		}
+	}
+	m.deadline(spec, before)
+	patched, _ := cloneValue(spec).(tree)
+	for _, kind := range []string{"containers", "initContainers"} {
+		olds := items(before, kind)
+		for i, container := range items(patched, kind) {
+			if container != nil {
+				container["image"] = olds[i]["image"]
+			}
+		}
+	}
+	patched["activeDeadlineSeconds"] = before["activeDeadlineSeconds"]
+	if isAddition(patched, before, "tolerations") {
+		patched["tolerations"] = before["tolerations"]
+	}
+	if isAddition(before, patched, "schedulingGates") {
+		patched["schedulingGates"] = before["schedulingGates"]
+	}
+	if seconds, ok := before["terminationGracePeriodSeconds"].(int64); ok && seconds < 0 && whole(patched, "terminationGracePeriodSeconds") == 1 {
+		patched["terminationGracePeriodSeconds"] = seconds
+	}
+	if !sameFields(patched, before) {
+		m.forbidden("spec", podImmutable)
+	}
+	return m
+}
+
+// deadline may be set, and brought forward.
+func (m *mistakes) deadline(spec, before tree) {
+	const path = "spec.activeDeadlineSeconds"
+	if !has(spec, "activeDeadlineSeconds") {
+		if has(before, "activeDeadlineSeconds") {
+			m.invalid(path, nil, "must not update from a positive integer to nil value")
+		}
+		return
+	}
+	n := whole(spec, "activeDeadlineSeconds")
+	if has(before, "activeDeadlineSeconds") && n > whole(before, "activeDeadlineSeconds") {
+		m.invalid(path, n, "must be less than or equal to previous value")
+	}
+}
+
+// isAddition tells whether every item of the old list is in the new one.
+func isAddition(o, old tree, key string) bool {
+	for _, item := range items(old, key) {
+		if !slices.ContainsFunc(items(o, key), func(other tree) bool { return reflect.DeepEqual(item, other) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameFields compares two objects field by field, as [same] does.
+func sameFields(a, b tree) bool {
+	for key := range a {
+		if !same(a[key], b[key]) {
+			return false
+		}
+	}
+	for key := range b {
+		if !has(a, key) && !isNothing(b[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+func validatePod(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	m.podSpec(child(o.Object, "spec"), "spec")
+	return m
+}
 
 // podSpec says what is wrong with the spec of a pod or of a pod template. The order is upstream's, as in all messages.
 func (m *mistakes) podSpec(spec tree, path string) {

@@ -1,8 +1,13 @@
 package resources
 
 import (
+	"strconv"
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/selector"
+	"orrery/restclient/api"
 )
 
 // labelSelector says what is wrong with a selector that stands in an object, and returns it.
@@ -83,5 +88,93 @@ func (m *mistakes) template(spec tree, matches bool) {
 	}
 }
 
-// templateDefaults fills in the pod template of a spec.
-func templateDefaults(spec tree) { podSpecDefaults(made(made(spec, "template"), "spec")) }
+// prepareDeploymentUpdate counts changes of annotations as well: a rollout records its cause in one.
+func prepareDeploymentUpdate(o, old *api.Unstructured) {
+	keepStatus(o, old)
+	annotated := !same(o.Nested("metadata", "annotations"), old.Nested("metadata", "annotations"))
+	nextGeneration(o, old, annotated || specChanged(o, old))
+}
+
+func validateDeployment(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	spec := child(o.Object, "spec")
+	m.notNegative(spec, "replicas", "spec.replicas")
+	m.template(spec, m.podsOf(spec, "deployment"))
+	m.rollout(child(spec, "strategy"))
+	m.notNegative(spec, "minReadySeconds", "spec.minReadySeconds")
+	m.notNegative(spec, "revisionHistoryLimit", "spec.revisionHistoryLimit")
+	m.progressDeadline(spec)
+	return m
+}
+
+func (m *mistakes) progressDeadline(spec tree) {
+	const path = "spec.progressDeadlineSeconds"
+	if !has(spec, "progressDeadlineSeconds") {
+		return
+	}
+	m.notNegative(spec, "progressDeadlineSeconds", path)
+	if n := whole(spec, "progressDeadlineSeconds"); n <= whole(spec, "minReadySeconds") {
+		m.invalid(path, n, "must be greater than minReadySeconds")
+	}
+}
+
+func (m *mistakes) rollout(strategy tree) {
+	rolling := child(strategy, "rollingUpdate")
+	switch kind := text(strategy, "type"); kind {
+	case "RollingUpdate":
+		surge, unavailable := m.share(rolling, "maxSurge"), m.share(rolling, "maxUnavailable")
+		if surge == 0 && unavailable == 0 {
+			m.invalid("spec.strategy.rollingUpdate.maxUnavailable", rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+		}
+	case "Recreate":
+		if rolling != nil {
+			m.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
+		}
+	default:
+		m.unsupported("spec.strategy", struct {
+			Type          string
+			RollingUpdate *struct{}
+		}{Type: kind}, "Recreate", "RollingUpdate")
+	}
+}
+
+// share reads a number or a percentage.
+func (m *mistakes) share(rolling tree, key string) int64 {
+	path := "spec.strategy.rollingUpdate." + key
+	switch v := rolling[key].(type) {
+	case int64:
+		if v < 0 {
+			m.invalid(path, v, "must be greater than or equal to 0")
+		}
+		return v
+	case string:
+		digits, percent := strings.CutSuffix(v, "%")
+		n, err := strconv.ParseInt(digits, 10, 32)
+		if !percent || err != nil || n < 0 {
+			m.invalid(path, v, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
+		}
+		return n
+	}
+	return 0
+}
+
+func validateDeploymentUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+	m := mistakes(validateDeployment(o))
+	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
+	return m
+}
+
+func validateReplicaSet(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	spec := child(o.Object, "spec")
+	m.notNegative(spec, "replicas", "spec.replicas")
+	m.notNegative(spec, "minReadySeconds", "spec.minReadySeconds")
+	m.template(spec, m.podsOf(spec, "replicaset"))
+	return m
+}
+
+func validateReplicaSetUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+	m := mistakes(validateReplicaSet(o))
+	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
+	return m
+}

@@ -3,10 +3,12 @@ package schema
 import (
 	"bufio"
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"orrery/restclient/api"
 )
@@ -167,3 +169,68 @@ func kindsOf(schema map[string]any) []api.GroupVersionKind {
 	}
 	return kinds
 }
+
+// definition is a line of the recorded file: a type as kube-apiserver publishes it, and what its Go type adds.
+type definition struct {
+	Name    string            `json:"name"`
+	Schema  map[string]any    `json:"schema"`
+	Types   map[string]string `json:"types"`   // Go types of fields that the schema does not suggest
+	Inside  map[string]string `json:"inside"`  // the embedded structs that fields came from
+	Omitted []string          `json:"omitted"` // fields that vanish when they are empty
+	Always  []string          `json:"always"`  // fields that are written whatever their value is
+}
+
+// goName is the type as Go prints it: io.k8s.api.core.v1.PodSpec is v1.PodSpec.
+func (d *definition) goName() string {
+	parts := strings.Split(d.Name, ".")
+	return strings.Join(parts[max(0, len(parts)-2):], ".")
+}
+
+const referencePrefix = "#/components/schemas/"
+
+// reference returns the name of the definition that a schema is, alone or wrapped into allOf to carry other members.
+func reference(schema map[string]any) string {
+	if all, ok := schema["allOf"].([]any); ok && len(all) == 1 {
+		schema, _ = all[0].(map[string]any)
+	}
+	name, _ := schema["$ref"].(string)
+	return strings.TrimPrefix(name, referencePrefix)
+}
+
+// recorded has a definition a line; upstream/apiserver/schemarecorder writes it.
+//
+//go:embed builtin.jsonl
+var recorded []byte
+
+var builtin = sync.OnceValue(func() *Set {
+	set, err := load(recorded)
+	if err != nil {
+		panic("the embedded types: " + err.Error()) // a defect of the build
+	}
+	return set
+})
+
+// Set is a collection of types. It does not change. The zero value is empty.
+type Set struct {
+	definitions map[string]*definition // by the published name
+	types       map[string]*Type       // by the published name
+	kinds       map[api.GroupVersionKind]string
+}
+
+// Builtin returns the types of Kubernetes that the server serves. They are read at the first call, which takes some
+// milliseconds; every call returns the same set.
+func Builtin() *Set { return builtin() }
+
+// Type returns the type of the documents of a kind, false if the set does not have it.
+func (s *Set) Type(gvk api.GroupVersionKind) (*Type, bool) {
+	t, ok := s.types[s.kinds[gvk]]
+	return t, ok
+}
+
+const (
+	objectMetaName    = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	listMetaName      = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
+	statusName        = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
+	deleteOptionsName = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+	patchName         = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch"
+)

@@ -2,11 +2,9 @@ package benchcmd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"orrery/internal/program"
 )
@@ -60,18 +58,10 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 		Example: b.examples,
 		Args:    program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			err := workload.check()
-			if err == nil {
-				err = options.check()
-			}
-			if err != nil {
+			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			session := newSession(command, options)
-			if noter, ok := workload.(noter); ok {
-				session.say(noter.note())
-			}
-			return session.run(workload.runs())
+			return newSession(command, options).run(workload.jobs())
 		},
 	}
 	workload.addTo(command.Flags())
@@ -117,10 +107,7 @@ func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
 		Example: b.sweeps,
 		Args:    program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			err := workload.check()
-			if err == nil {
-				err = options.check()
-			}
+			err := options.check()
 			if err == nil {
 				err = sweep.prepare(command.Flags())
 			}
@@ -129,7 +116,7 @@ func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
 			}
 			session := newSession(command, options)
 			session.varied = sweep.flag
-			return session.run(sweep.runs)
+			return session.run(sweep.jobs)
 		},
 	}
 	command.Flags().SortFlags = false // messages name the flags in the order of the help
@@ -152,57 +139,4 @@ type benchmark struct {
 	// sweeps are the examples of "lab bench sweep" with this benchmark.
 	sweeps   string
 	workload func() workload
-}
-
-// workload is what the flags of a benchmark ask for.
-type workload interface {
-	addTo(flags *pflag.FlagSet)
-	// check finds what no run could work with.
-	check() error
-	// runs are what is to be run, one after the other: one for each design.
-	runs() []job
-}
-
-// noter is a workload that may have something to say before it runs.
-type noter interface {
-	// note is a sentence for the standard error; empty if there is nothing to say.
-	note() string
-}
-
-// subjects are subjects by the names that flags have for them.
-type subjects[S interface{ Name() string }] []S
-
-func (s subjects[S]) names() []string {
-	names := make([]string, len(s))
-	for i, subject := range s {
-		names[i] = strings.ReplaceAll(subject.Name(), " ", "-")
-	}
-	return names
-}
-
-// chosen are the subjects of a flag, in the order in which they were given.
-func (s subjects[S]) chosen(flag program.Choice) []S {
-	var subjects []S
-	for _, name := range flag.Chosen {
-		subjects = append(subjects, s[slices.Index(s.names(), name)])
-	}
-	return subjects
-}
-
-// designVar adds a flag for the subjects.
-func (s subjects[S]) designVar(flags *pflag.FlagSet, c *program.Choice, usage string) {
-	program.ChoicesVar(flags, c, "design", "design", s.names(), usage)
-}
-
-// runsOf makes a run for each subject; if there are several, each has the name of its subject.
-func runsOf[S interface{ Name() string }](subjects []S, run func(S) job) []job {
-	var runs []job
-	for _, subject := range subjects {
-		made := run(subject)
-		if len(subjects) > 1 {
-			made.design = subject.Name()
-		}
-		runs = append(runs, made)
-	}
-	return runs
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/plot"
 )
 
@@ -220,10 +219,10 @@ func figureNamed(name string, records []jobResults) (plottable, error) {
 }
 
 // percentileFigures are the names of figures that are taken out of a histogram.
-var percentileFigures = map[string]func(*histogram.Histogram) time.Duration{
-	"p50":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.5) },
-	"p90":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.9) },
-	"p99":   func(h *histogram.Histogram) time.Duration { return h.Quantile(0.99) },
-	"p99.9": func(h *histogram.Histogram) time.Duration { return h.Quantile(0.999) },
-	"max":   (*histogram.Histogram).Max,
+var percentileFigures = map[string]func(*bench.Histogram) time.Duration{
+	"p50":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.5) },
+	"p90":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.9) },
+	"p99":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.99) },
+	"p99.9": func(h *bench.Histogram) time.Duration { return h.Quantile(0.999) },
+	"max":   (*bench.Histogram).Max,
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/report"
 	"orrery/internal/program"
 )
@@ -52,7 +51,7 @@ func (r jobResults) median() *bench.Result {
 	for _, round := range r.rounds {
 		if round.Latency != nil {
 			if merged.Latency == nil {
-				merged.Latency = &histogram.Histogram{}
+				merged.Latency = &bench.Histogram{}
 			}
 			merged.Latency.Merge(round.Latency)
 		}
@@ -66,13 +65,7 @@ func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high fl
 	for i, round := range r.rounds {
 		values[i] = of(round)
 	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	median = values[middle]
-	if len(values)%2 == 0 {
-		median = (values[middle-1] + values[middle]) / 2
-	}
-	return median, values[0], values[len(values)-1]
+	return bench.Median(values), slices.Min(values), slices.Max(values)
 }
 
 // medians are the results for a table.
@@ -102,7 +95,7 @@ func everyRound(records []jobResults) []*bench.Result {
 
 // outputFlags are the flags that all benchmarks share: what becomes of the results.
 type outputFlags struct {
-	output program.Choice
+	output string
 	plot   string
 	figure string
 	rounds int
@@ -117,7 +110,7 @@ const (
 )
 
 func (o *outputFlags) addTo(flags *pflag.FlagSet) {
-	program.ChoiceVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
 	flags.StringVar(&o.figure, "figure", "", "what to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
 	flags.IntVar(&o.rounds, "rounds", 1, "how often everything is run, in turns; tables and plots show medians, plots also how far the rounds lie apart; JSON and CSV have every round")
@@ -141,9 +134,9 @@ func (o *outputFlags) check() error {
 // write writes the results in the form that was asked for.
 func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) error {
 	switch {
-	case o.output.String() == outputJSON:
+	case o.output == outputJSON:
 		return report.JSON(w, everyRound(records))
-	case o.output.String() == outputCSV:
+	case o.output == outputCSV:
 		return report.CSV(w, everyRound(records))
 	case varied != "":
 		return report.Sweep(w, varied, medians(records))

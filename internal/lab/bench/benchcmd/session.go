@@ -6,12 +6,10 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/progress"
 	"orrery/internal/program"
 )
 
@@ -85,7 +83,6 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 			}
 			return records, err
 		}
-		s.nameValue(runs[i], result)
 		if i == len(records) {
 			records = append(records, jobResults{job: runs[i]})
 		}
@@ -94,26 +91,11 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	return records, nil
 }
 
-// nameValue makes sure that a result of a sweep says for which value it is, as the flag has it: a workload may leave out a
-// parameter that is off.
-func (s *session) nameValue(run job, result *bench.Result) {
-	if s.varied == "" {
-		return
-	}
-	for i, parameter := range result.Parameters {
-		if strings.ReplaceAll(parameter.Name, " ", "-") == s.varied {
-			result.Parameters[i].Value = run.value
-			return
-		}
-	}
-	result.Parameters = append(result.Parameters, bench.Parameter{Name: s.varied, Value: run.value})
-}
-
 // one does one run. What the one before has left behind is collected first, because it would be counted as memory.
 func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	if !s.options.quiet {
-		defer progress.Start(s.stderr, meter).Stop()
+		defer bench.ShowProgress(s.stderr, meter).Stop()
 	}
 	return run.do(ctx, meter)
 }
@@ -136,8 +118,8 @@ func (s *session) show(records []jobResults, complete bool) error {
 	if err := s.options.write(stdout, s.varied, records); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
 	}
-	if s.ownRates && s.varied != "rate" && len(records) > 1 {
-		s.say("each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
+	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
+		fmt.Fprintln(s.stderr, "note: each run had half of its own throughput in the second phase; with --rate their latencies are those of the same load")
 	}
 	if s.options.plot == "" || !complete {
 		return nil
@@ -153,22 +135,6 @@ func (s *session) show(records []jobResults, complete bool) error {
 		fmt.Fprintf(s.stderr, "plot: %s\n", s.options.plot)
 	}
 	return nil
-}
-
-// say tells the user something that is no result.
-func (s *session) say(note string) {
-	if note != "" && !s.options.quiet {
-		fmt.Fprintln(s.stderr, "note: "+note)
-	}
-}
-
-// job is one run: of one design, with one value of the flag that is varied.
-type job struct {
-	// design is what the run is called among others: "batching".
-	design string
-	// value is what the varied flag has; empty if none is varied.
-	value string
-	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
 }
 
 // interruptedError says that Ctrl-C ended the command during a run.

@@ -17,12 +17,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/syncbench"
 	"orrery/internal/program"
 	"orrery/internal/program/programtest"
@@ -117,27 +115,11 @@ func TestBenchTableAndProgress(t *testing.T) {
 	assert.Regexp(t, `(?m)^  processed +\S+( [kMG])?/s$`, stdout)
 	assert.Regexp(t, `(?m)^    p99\.9 +\S+ (ns|µs|ms|s)$`, stdout)
 	assert.Contains(t, stdout, "\nchecked\n")
-	assert.NotEmpty(t, stderr, "progress in a pipe is a line for each phase")
-	assert.NotContains(t, stderr, "\x1b", "without the codes of a terminal")
+	assert.Empty(t, stderr, "progress is for terminals")
 
 	code, _, stderr = lab(t, append([]string{"queue", "--quiet"}, small["queue"]...)...)
 	assert.Zero(t, code)
 	assert.Empty(t, stderr)
-}
-
-// Whoever asks for a run that takes minutes is told so.
-func TestBenchQueueSaysWhatTakesLong(t *testing.T) {
-	for want, args := range map[string][]string{
-		"50s of work may be left": {"--keys", "1000", "--workers", "2", "--handler-cost", "100ms"},
-		"":                        {"--keys", "1000", "--workers", "2", "--handler-cost", "1ms"},
-	} {
-		workload := &queueWorkload{}
-		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		workload.addTo(flags)
-		require.NoError(t, flags.Parse(args))
-		assert.Contains(t, workload.note(), want)
-		assert.Equal(t, want == "", workload.note() == "")
-	}
 }
 
 // Designs side by side have a column each, and a picture with all of them.
@@ -177,8 +159,8 @@ func svgText(t *testing.T, file string) string {
 func TestBenchSyncFormats(t *testing.T) {
 	document := benchJSON(t, append([]string{"sync", "--format", "all"}, small["sync"]...)...)
 	require.Len(t, document.Results, 2)
-	assert.Equal(t, "json", document.Results[0].Parameters["format"])
-	assert.Equal(t, "protobuf", document.Results[1].Parameters["format"])
+	assert.Equal(t, "json", document.Results[0].Subject)
+	assert.Equal(t, "protobuf", document.Results[1].Subject)
 	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
 }
 
@@ -201,7 +183,7 @@ func TestBenchShowsNothingOfARunThatFails(t *testing.T) {
 
 func sessionFor(t *testing.T) (s *session, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	options := &outputFlags{rounds: 1, output: program.Choice{Chosen: []string{outputTable}}}
+	options := &outputFlags{rounds: 1, output: outputTable}
 	return &session{ctx: t.Context(), options: options, stdout: stdout, stderr: stderr}, stdout, stderr
 }
 
@@ -276,7 +258,7 @@ func TestBenchRounds(t *testing.T) {
 		return job{design: design, do: func(context.Context, *bench.Meter) (*bench.Result, error) {
 			value := values[design][0]
 			values[design] = values[design][1:]
-			latency := &histogram.Histogram{}
+			latency := &bench.Histogram{}
 			latency.Record(time.Duration(value))
 			return &bench.Result{
 				Bench: "queue", Subject: design, Latency: latency,
@@ -291,7 +273,7 @@ func TestBenchRounds(t *testing.T) {
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
-	assert.Contains(t, svgText(t, session.options.plot), "a: 20 ns")
+	assert.Contains(t, svgText(t, session.options.plot), "200 ns")
 
 	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
 	require.Len(t, document.Results, 2)

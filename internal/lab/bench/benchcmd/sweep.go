@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/internal/lab/bench/load"
 	"orrery/internal/program"
 )
 
@@ -22,7 +23,7 @@ type sweepFlags struct {
 
 	// Set by prepare.
 	flag string
-	runs []job
+	jobs []job
 }
 
 func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
@@ -39,7 +40,7 @@ func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	s.runs = nil
+	s.jobs = nil
 	for _, value := range values {
 		workload := s.workload()
 		flags := pflag.NewFlagSet(s.flag, pflag.ContinueOnError)
@@ -52,15 +53,12 @@ func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 		if err == nil {
 			err = program.FlagError(flags.Set(s.flag, value))
 		}
-		if err == nil {
-			err = workload.check()
-		}
 		if err != nil {
 			return fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
 		}
-		for _, run := range workload.runs() {
-			run.value = flags.Lookup(s.flag).Value.String()
-			s.runs = append(s.runs, run)
+		for _, job := range workload.jobs() {
+			job.value = flags.Lookup(s.flag).Value.String()
+			s.jobs = append(s.jobs, job)
 		}
 	}
 	return nil
@@ -145,10 +143,10 @@ func doubling(flag pflag.Value, low, high string) ([]string, error) {
 }
 
 func rangeEnd(flag pflag.Value, text string) (float64, error) {
-	if number, ok := flag.(*numberFlag); ok {
-		return number.parse(text)
+	if number, ok := flag.(*load.Number); ok {
+		return number.Parse(text)
 	}
-	if flag.Type() == "duration" {
+	if flag.Type() == "time" {
 		duration, err := time.ParseDuration(text)
 		if err != nil {
 			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
@@ -159,15 +157,8 @@ func rangeEnd(flag pflag.Value, text string) (float64, error) {
 }
 
 func rangeValue(flag pflag.Value, v float64) string {
-	if flag.Type() == "duration" {
+	if flag.Type() == "time" {
 		return time.Duration(v).String()
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
-// flagNames are the names of all flags so far.
-func flagNames(flags *pflag.FlagSet) []string {
-	var names []string
-	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	return names
 }

@@ -18,52 +18,47 @@ import (
 type fixedWorkload struct{ run job }
 
 func (fixedWorkload) addTo(*pflag.FlagSet) {}
-func (fixedWorkload) check() error         { return nil }
-func (w fixedWorkload) runs() []job        { return []job{w.run} }
+func (w fixedWorkload) jobs() []job        { return []job{w.run} }
 
 // A mistake is one sentence, and nothing is measured before it is found.
 func TestBenchMistakes(t *testing.T) {
 	directory := t.TempDir()
 	for want, args := range map[string][]string{
-		`unknown command "queu"; did you mean queue?`:                                        {"queu"},
-		`unexpected argument "now"`:                                                          {"queue", "now"},
-		`"--workers" flag: it must be at least 1 (see "lab bench queue --help")`:             {"queue", "--workers", "0"},
-		`"many" is not a number, such as 1000 or 100k`:                                       {"queue", "--workers", "many"},
-		`it must be a whole number`:                                                          {"queue", "--keys", "1.5"},
-		`it is too large`:                                                                    {"queue", "--keys", "10G"},
-		`keys: 100000000 is not between`:                                                     {"queue", "--keys", "100M"},
-		`"x" is not a number, such as 1000 or 64KiB`:                                         {"fifo", "--object-size", "x"},
-		`there is no distribution "even"; use uniform, zipf or hot`:                          {"queue", "--distribution", "even"},
-		`there is no output format "yaml"; use table, json or csv`:                           {"queue", "-o", "yaml"},
-		`there is no design "quick"; use fast, textbook, inorder or all`:                     {"fifo", "--design", "fast,quick"},
-		`"textbook" is there twice`:                                                          {"fifo", "--design", "textbook,textbook"},
-		`there is no format "xml"; use json, protobuf or all`:                                {"sync", "--format", "xml"},
-		`--duration must be positive`:                                                        {"store", "--duration", "0"},
-		`--seed must not be 0`:                                                               {"fifo", "--seed", "0"},
-		`--seed must not be 0 (see "lab bench sync --help")`:                                 {"sync", "--seed", "0"},
-		`--handler-cost must not be negative`:                                                {"queue", "--handler-cost", "-1s"},
-		`--handler-cost must not be negative, it is -1ns`:                                    {"dispatch", "--handler-cost", "-1ns"},
-		`--churn must be between 0 and 1, it is 2`:                                           {"dispatch", "--churn", "2"},
-		`--typed pods are read as JSON only`:                                                 {"sync", "--typed", "--format", "all"},
-		`--figure says what to plot: it needs --plot`:                                        {"queue", "--figure", "p99"},
-		`the plot cannot be written: open ` + directory:                                      {"queue", "--plot", directory},
-		`no such file or directory; choose another place with --plot`:                        {"queue", "--plot", filepath.Join(directory, "no", "x.svg")},
-		`--vary is missing: the flag to vary and its values, such as --vary workers=1..64`:   {"sweep", "queue"},
-		`--vary is missing: the flag to vary and its values, such as --vary handlers=1..32`:  {"sweep", "dispatch"},
-		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:   {"sweep", "queue", "--vary", "wrokers=1"},
-		`"plot" is not a flag that can be varied`:                                            {"sweep", "queue", "--vary", "plot=a,b"},
-		`"design" is not a flag that can be varied`:                                          {"sweep", "fifo", "--vary", "design=fast,textbook"},
-		`--vary workers: it must be a flag and its values, such as workers=1..64`:            {"sweep", "queue", "--vary", "workers"},
-		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`: {"sweep", "queue", "--vary", "workers=1,0"},
-		`--vary duration=5: --duration takes a duration with its unit`:                       {"sweep", "queue", "--vary", "duration=5"},
-		`--vary duration=0s: --duration must be positive`:                                    {"sweep", "queue", "--vary", "duration=1s,0s"},
-		`--workers has one value and --vary others: leave one of them out`:                   {"sweep", "queue", "--vary", "workers=1,2", "--workers", "3"},
-		`a range must begin above zero and end above its beginning`:                          {"sweep", "queue", "--vary", "workers=8..1"},
-		`only numbers and durations have ranges; write a list with commas`:                   {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
-		`--vary workers=1..x: "x" is not a number`:                                           {"sweep", "queue", "--vary", "workers=1..x"},
-		`--vary handler-cost=x..1s: "x" is not a duration with its unit, such as 500ms`:      {"sweep", "queue", "--vary", "handler-cost=x..1s"},
-		`--rounds must be between 1 and 1000, it is 0`:                                       {"queue", "--rounds", "0"},
-		`--plot writes SVG: name the file .svg, not .png`:                                    {"queue", "--plot", "x.png"},
+		`unknown command "queu"; did you mean queue?`:                                          {"queu"},
+		`unexpected argument "now"`:                                                            {"queue", "now"},
+		`"--workers" flag: it must be at least 1 (see "lab bench queue --help")`:               {"queue", "--workers", "0"},
+		`"many" is not a number, such as 1000 or 100k`:                                         {"queue", "--workers", "many"},
+		`it must be a whole number`:                                                            {"queue", "--keys", "1.5"},
+		`it must be at most 10000000`:                                                          {"queue", "--keys", "10G"},
+		`"x" is not a number, such as 1000 or 64KiB`:                                           {"fifo", "--object-size", "x"},
+		`there is no distribution "even"; use uniform, zipf or hot`:                            {"queue", "--distribution", "even"},
+		`there is no output format "yaml"; use table, json or csv`:                             {"queue", "-o", "yaml"},
+		`there is no design "quick"; use fast, textbook, inorder or all`:                       {"fifo", "--design", "fast,quick"},
+		`"textbook" is there twice`:                                                            {"fifo", "--design", "textbook,textbook"},
+		`there is no format "xml"; use json, protobuf or all`:                                  {"sync", "--format", "xml"},
+		`"--duration" flag: it must be at least 1ns`:                                           {"store", "--duration", "0"},
+		`"--handler-cost" flag: it must be at least 0s`:                                        {"queue", "--handler-cost", "-1s"},
+		`"--handler-cost" flag: it must be at most 10s`:                                        {"dispatch", "--handler-cost", "1m"},
+		`"--rate" flag: it must be at least 0`:                                                 {"fifo", "--rate", "-1"},
+		`--figure says what to plot: it needs --plot`:                                          {"queue", "--figure", "p99"},
+		`the plot cannot be written: open ` + directory:                                        {"queue", "--plot", directory},
+		`no such file or directory; choose another place with --plot`:                          {"queue", "--plot", filepath.Join(directory, "no", "x.svg")},
+		`--vary is missing: the flag to vary and its values, such as --vary workers=1..64`:     {"sweep", "queue"},
+		`--vary is missing: the flag to vary and its values, such as --vary handlers=1..32`:    {"sweep", "dispatch"},
+		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:     {"sweep", "queue", "--vary", "wrokers=1"},
+		`"plot" is not a flag that can be varied`:                                              {"sweep", "queue", "--vary", "plot=a,b"},
+		`"design" is not a flag that can be varied`:                                            {"sweep", "fifo", "--vary", "design=fast,textbook"},
+		`--vary workers: it must be a flag and its values, such as workers=1..64`:              {"sweep", "queue", "--vary", "workers"},
+		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`:   {"sweep", "queue", "--vary", "workers=1,0"},
+		`--vary duration=5: invalid argument "5" for "--duration" flag: "5" is not a duration`: {"sweep", "queue", "--vary", "duration=5"},
+		`--vary duration=0s: invalid argument "0s" for "--duration" flag: it must be`:          {"sweep", "queue", "--vary", "duration=1s,0s"},
+		`--workers has one value and --vary others: leave one of them out`:                     {"sweep", "queue", "--vary", "workers=1,2", "--workers", "3"},
+		`a range must begin above zero and end above its beginning`:                            {"sweep", "queue", "--vary", "workers=8..1"},
+		`only numbers and durations have ranges; write a list with commas`:                     {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
+		`--vary workers=1..x: "x" is not a number`:                                             {"sweep", "queue", "--vary", "workers=1..x"},
+		`--vary handler-cost=x..1s: "x" is not a duration`:                                     {"sweep", "queue", "--vary", "handler-cost=x..1s"},
+		`--rounds must be between 1 and 1000, it is 0`:                                         {"queue", "--rounds", "0"},
+		`--plot writes SVG: name the file .svg, not .png`:                                      {"queue", "--plot", "x.png"},
 		`more than 32`: {"sweep", "queue", "--vary", "duration=1ns..1h"},
 	} {
 		code, stdout, stderr := lab(t, args...)
@@ -87,7 +82,7 @@ func sweepOf(t *testing.T, kind benchmark, args ...string) []job {
 	sweep.own = flagNames(flags)
 	require.NoError(t, flags.Parse(args))
 	require.NoError(t, sweep.prepare(flags))
-	return sweep.runs
+	return sweep.jobs
 }
 
 func TestBenchSweepValues(t *testing.T) {
@@ -121,11 +116,11 @@ func TestBenchSweepPlots(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"queue", "--vary", "workers=1..4"}, []string{"Line chart.", "processed per second by workers"}},
-		{[]string{"queue", "--vary", "handler-cost=0,1us", "--figure", "p99"}, []string{"Line chart.", "latency, p99 by handler cost"}},
-		{[]string{"queue", "--vary", "distribution=uniform,hot"}, []string{"Bar chart.", "processed per second by distribution", "uniform", "hot"}},
-		{[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "Peak Memory"}, []string{"Line chart.", "peak memory by keys", "fast", "textbook"}},
-		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"Bar chart.", "fast", "textbook", "zipf"}},
+		{[]string{"queue", "--vary", "workers=1..4"}, []string{"processed per second by workers"}},
+		{[]string{"queue", "--vary", "handler-cost=0,1us", "--figure", "p99"}, []string{"latency, p99 by handler cost"}},
+		{[]string{"queue", "--vary", "distribution=uniform,hot"}, []string{"processed per second by distribution", "uniform", "hot"}},
+		{[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "Peak Memory"}, []string{"peak memory by keys", "fast", "textbook"}},
+		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"fast", "textbook", "zipf"}},
 	} {
 		file := filepath.Join(directory, "x.svg")
 		args := append([]string{"sweep"}, c.args...)

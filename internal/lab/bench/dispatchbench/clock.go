@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -15,7 +15,7 @@ type clock struct {
 	events atomic.Int64
 	laps   []int32 // by object: in which lap it is, counted from 1
 
-	latency histogram.Histogram
+	latency bench.Histogram
 	pacer   *load.Pacer // nil while nothing is timed
 	began   time.Time
 	first   int           // the number of the first event of the phase, counted from the beginning of the run

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -26,7 +26,7 @@ func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 		tell := func(at time.Duration, number int) time.Duration {
 			time.Sleep(at - time.Since(began))
 			newest.Store(int64(number))
-			c.latency = histogram.Histogram{}
+			c.latency = bench.Histogram{}
 			c.observe(number % s.laps)
 			return c.latency.Max()
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 )
 
 // idlePause is long enough for every goroutine on the way, and every thread, to fall asleep.
@@ -20,7 +19,7 @@ const idlePause = 500 * time.Microsecond
 // takes the operating system longer than all the rest, and it is the same for both sides.
 func idleScenario(subject Subject) bench.Scenario {
 	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500)}.withDefaults()
+		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
 		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) { w.observe = idle.observe })
 		if err != nil {
@@ -34,11 +33,11 @@ func idleScenario(subject Subject) bench.Scenario {
 
 		awake, asleep := effort.Of(100_000, 20_000), effort.Of(1000, 200)
 		meter.Begin("single events", "events", 0, int64(awake+asleep))
-		if err := idle.measure(ctx, awake/10, 0, &histogram.Histogram{}, meter); err != nil {
+		if err := idle.measure(ctx, awake/10, 0, &bench.Histogram{}, meter); err != nil {
 			return bench.Outcome{}, err
 		}
 		runtime.GC()
-		var quick, slow histogram.Histogram
+		var quick, slow bench.Histogram
 		if err := idle.measure(ctx, awake, 0, &quick, meter); err != nil {
 			return bench.Outcome{}, err
 		}
@@ -90,7 +89,7 @@ const gaveUp = -1
 
 // measure sends n events, each after the pause, and records how long they took. It waits for one channel only, because
 // to choose between two would take time that counts.
-func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *histogram.Histogram, meter *bench.Meter) error {
+func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram, meter *bench.Meter) error {
 	for i := range n {
 		if pause > 0 {
 			time.Sleep(pause)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"orrery/indexer"
@@ -31,16 +30,13 @@ const (
 // Designs are all of this project's.
 func Designs() []Design { return []Design{Fast, Textbook, Coalescing, Bounded} }
 
-// ParseDesign returns the design of that name.
-func ParseDesign(name string) (Design, error) {
-	var names []string
+// Subjects are informers of all designs.
+func Subjects() []Subject {
+	var subjects []Subject
 	for _, design := range Designs() {
-		if strings.EqualFold(name, string(design)) {
-			return design, nil
-		}
-		names = append(names, string(design))
+		subjects = append(subjects, Orrery(design))
 	}
-	return "", fmt.Errorf("there is no design %q: choose one of %s", name, strings.Join(names, ", "))
+	return subjects
 }
 
 // gearsOf returns the gears of a design.
@@ -148,17 +144,13 @@ func (o *ours[O, T]) Start(listed []int, buffer int) error {
 	return nil
 }
 
-func (o *ours[O, T]) Send(change Change, state int) { o.send(change, o.states[state]) }
+func (o *ours[O, T]) Send(state int) { o.send(o.states[state]) }
 
-func (o *ours[O, T]) SendCopy(change Change, state int, id Identity) {
-	o.send(change, o.copyOf(state, id))
-}
+func (o *ours[O, T]) SendCopy(state int, id Identity) { o.send(o.copyOf(state, id)) }
 
-func (o *ours[O, T]) send(change Change, obj T) {
-	o.events <- api.WatchEvent[T]{
-		// The versions of a script come round again, and an old version would be no news: the event says none.
-		Type: api.WatchEventType(change), Object: obj,
-	}
+// send leaves the event's version out: those of a script come round again, and an old version would be no news.
+func (o *ours[O, T]) send(obj T) {
+	o.events <- api.WatchEvent[T]{Type: api.WatchModified, Object: obj}
 }
 
 func (o *ours[O, T]) Versions() map[string]string {

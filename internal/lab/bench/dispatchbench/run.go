@@ -4,24 +4,18 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
 // Run measures a subject with the parameters that somebody chose: first as many events as it takes, for throughput,
 // allocations and memory; then events at a rate, for latencies. A latency is the time from when an event was due until
 // a handler was called with it; of events that were merged into one it is that of the oldest. Every handler counts.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	cfg = cfg.withDefaults()
-	r := &run{Config: cfg, subject: subject, meter: meter, clocks: make([]clock, cfg.Handlers)}
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	r := &run{Config: *cfg, subject: subject, meter: meter, clocks: make([]clock, cfg.Handlers)}
 	meter.Begin("preparing events", "events", 0, 0)
 	if err := r.prepare(); err != nil {
 		return nil, err
@@ -81,7 +75,7 @@ const (
 )
 
 func (r *run) lap() int {
-	lap := min(longestLap, lapMemory/(r.Size+emptyObject), int(r.Duration.Seconds()*fastest))
+	lap := min(longestLap, lapMemory/(r.ObjectSize+emptyObject), int(r.Duration.Seconds()*fastest))
 	return max(lap, shortestLap)
 }
 
@@ -155,9 +149,7 @@ func (r *run) callbacks() (n int) {
 
 // pace sends each event when it is due, whatever became of the others.
 func (r *run) pace(ctx context.Context) error {
-	if r.rate = r.Rate; r.rate == 0 {
-		r.rate = max(1, float64(r.measured)/r.usage.Elapsed.Seconds()/2)
-	}
+	r.rate = r.RateOr(r.measured, r.usage.Elapsed)
 	r.paced = max(1, int(r.rate*r.Duration.Seconds()))
 	r.meter.Begin(fmt.Sprintf("%.0f events a second", r.rate), "events", r.Duration, int64(r.paced))
 	start := time.Now()
@@ -187,12 +179,12 @@ func (r *run) pace(ctx context.Context) error {
 func (r *run) result() *bench.Result {
 	each := func(v float64) float64 { return v / float64(max(r.measured, 1)) }
 	perSecond := each(float64(r.usage.Elapsed.Nanoseconds()))
-	latency := &histogram.Histogram{}
+	latency := &bench.Histogram{}
 	for i := range r.clocks {
 		latency.Merge(&r.clocks[i].latency)
 	}
 	return &bench.Result{
-		Bench: "dispatch", Subject: r.subject.Name(), Parameters: r.parameters(), Latency: latency,
+		Latency: latency,
 		Figures: []bench.Figure{
 			{Name: "events", Unit: bench.PerSecond, Value: 1e9 / perSecond, Better: bench.Higher},
 			{Name: "callbacks", Unit: bench.PerSecond, Value: float64(r.told) / r.usage.Elapsed.Seconds(), Better: bench.Higher},
@@ -212,23 +204,4 @@ func (r *run) proof(how string, events int) string {
 		told = "told to " + plural(r.Handlers, "handler") + " as a history that leads to the last state of each object"
 	}
 	return fmt.Sprintf("%d events %s, %s; the store equals what was sent", events, how, told)
-}
-
-func (c Config) parameters() []bench.Parameter {
-	rate := "half of the throughput"
-	if c.Rate > 0 {
-		rate = strconv.FormatFloat(c.Rate, 'f', -1, 64)
-	}
-	return []bench.Parameter{
-		{Name: "handlers", Value: strconv.Itoa(c.Handlers)},
-		{Name: "handler cost", Value: c.HandlerCost.String()},
-		{Name: "objects", Value: strconv.Itoa(c.Objects)},
-		{Name: "distribution", Value: string(c.Distribution)},
-		{Name: "kind", Value: string(c.Kind)},
-		{Name: "object size", Value: strconv.Itoa(c.Size)},
-		{Name: "churn", Value: strconv.FormatFloat(c.Churn, 'f', -1, 64)},
-		{Name: "duration", Value: c.Duration.String()},
-		{Name: "rate", Value: rate},
-		{Name: "seed", Value: strconv.FormatUint(c.Seed, 10)},
-	}
 }

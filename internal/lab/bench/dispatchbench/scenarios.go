@@ -46,7 +46,7 @@ func Scenarios(subject Subject) []bench.Scenario {
 // after. What a design merges cannot be counted, so where designs are compared all of them look at everything.
 func dispatchScenario(name string, subject Subject, handlers int, counted bool) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500)}.withDefaults()
+		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		s := newRound(cfg)
 		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
 

@@ -19,12 +19,11 @@ type script struct {
 	laps   int     // events that are played round and round; the rest are the mark's
 }
 
-// event is one event of a script.
+// event is one event of a script: an update of an object.
 type event struct {
 	object   int32
 	previous int32 // the event of the object before this one, in the lap before if need be
 	next     int32 // the one after it, in the lap after if need be
-	change   Change
 	version  string
 }
 
@@ -37,8 +36,7 @@ var versionBefore = strconv.Itoa(firstVersion - 1)
 // marks is the number of states of the mark, which take turns. An update without a new version would be none.
 const marks = 2
 
-// newScript makes a script of about n events of objects that are drawn as cfg.Distribution says, of which a share, churn,
-// deletes objects or brings them back.
+// newScript makes a script of about n updates of objects that are drawn as cfg.Distribution says.
 func newScript(cfg Config, n int) *script {
 	pick := load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed).Picker(0)
 	objects := make([]int, n)
@@ -68,11 +66,10 @@ func newRound(cfg Config) *script {
 func scriptOf(cfg Config, objects []int) *script {
 	s := &script{keys: load.NewKeys(cfg.Objects+1, load.Uniform, cfg.Seed).All(), laps: len(objects)}
 	for _, object := range objects {
-		s.events = append(s.events, event{object: int32(object), change: Modified})
+		s.events = append(s.events, event{object: int32(object)})
 	}
-	s.churn(cfg)
 	for range marks {
-		s.events = append(s.events, event{object: int32(cfg.Objects), change: Modified})
+		s.events = append(s.events, event{object: int32(cfg.Objects)})
 	}
 	for _, key := range s.keys {
 		namespace, name, _ := strings.Cut(key, "/")
@@ -83,32 +80,6 @@ func scriptOf(cfg Config, objects []int) *script {
 	}
 	s.link()
 	return s
-}
-
-// churn makes pairs of neighbouring events of an object a deletion and an addition, spread evenly. The last event of an
-// object in a lap is never a deletion.
-func (s *script) churn(cfg Config) {
-	counts := make([]int, cfg.Objects)
-	for _, e := range s.events {
-		counts[e.object]++
-	}
-	gone := make([]bool, cfg.Objects)
-	owed := 0.0
-	for i := range s.events {
-		e := &s.events[i]
-		counts[e.object]--
-		owed += cfg.Churn
-		switch {
-		case gone[e.object]:
-			e.change = Added
-			gone[e.object] = false
-			owed--
-		case owed >= 1 && counts[e.object] > 0:
-			e.change = Deleted
-			gone[e.object] = true
-			owed--
-		}
-	}
 }
 
 // link finds the events before and after each, with the object's last one before its first.

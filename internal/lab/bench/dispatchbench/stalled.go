@@ -109,7 +109,7 @@ func (st *stalled) version(i int) Identity {
 func (st *stalled) send(ctx context.Context, n int, meter *bench.Meter) error {
 	const batch = 1000
 	for i := 1; i <= n; i++ {
-		st.informer.SendCopy(Modified, st.first, st.version(i))
+		st.informer.SendCopy(st.first, st.version(i))
 		if i%batch == 0 {
 			meter.Count(batch)
 			if ctx.Err() != nil {

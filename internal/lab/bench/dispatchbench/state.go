@@ -10,30 +10,20 @@ import (
 type state struct {
 	script *script
 	last   []int32 // by object: the event that was sent last; -1 if none ever is
-	exists []bool  // by object
 }
 
 func newState(s *script) *state {
-	st := &state{script: s, last: append([]int32(nil), s.last...), exists: make([]bool, len(s.keys))}
-	for i := range st.exists {
-		st.exists[i] = true
-	}
-	return st
+	return &state{script: s, last: append([]int32(nil), s.last...)}
 }
 
 func (st *state) sent(i int) {
-	e := &st.script.events[i]
-	st.last[e.object] = int32(i)
-	st.exists[e.object] = e.change != Deleted
+	st.last[st.script.events[i].object] = int32(i)
 }
 
 // verify compares a store with it.
 func (st *state) verify(versions map[string]string) error {
 	want := make(map[string]string, len(st.last))
 	for object, last := range st.last {
-		if !st.exists[object] {
-			continue
-		}
 		id := st.script.initialIdentity(object)
 		if last >= 0 {
 			id = st.script.identity(int(last))

@@ -24,10 +24,10 @@ type Informer interface {
 	// Start runs the informer and returns when every handler has been told the initial list: those states. The watch
 	// holds as many events as buffer says that nobody has taken yet; then Send waits.
 	Start(listed []int, buffer int) error
-	// Send makes the watch hand out an event.
-	Send(change Change, state int)
+	// Send makes the watch hand out the object in that state, as modified.
+	Send(state int)
 	// SendCopy is Send of a copy that nobody else keeps.
-	SendCopy(change Change, state int, id Identity)
+	SendCopy(state int, id Identity)
 	// Versions returns the resource versions of the objects in the store, by key.
 	Versions() map[string]string
 	// Stop ends the informer and waits for everything that it has started.
@@ -56,14 +56,4 @@ const (
 	Heads Kind = "metadata"
 	// Pods are typed pods: api.Pod here, corev1.Pod there. This project's has the fields that it reads and no others.
 	Pods Kind = "pods"
-)
-
-// Change is the type of a watch event.
-type Change string
-
-// The changes.
-const (
-	Added    Change = "ADDED"
-	Modified Change = "MODIFIED"
-	Deleted  Change = "DELETED"
 )

@@ -25,7 +25,7 @@ func newWorld(subject Subject, cfg Config, s *script, buffer int, prepare func(h
 		return nil, err
 	}
 	w := &world{informer: informer, script: s, state: newState(s)}
-	first, err := informer.Load(document(cfg.Size))
+	first, err := informer.Load(document(cfg.ObjectSize))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (w *world) play(n int) {
 // send sends the next event.
 func (w *world) send() {
 	i := w.sent % w.script.laps
-	w.informer.Send(w.script.events[i].change, w.states[i])
+	w.informer.Send(w.states[i])
 	w.state.sent(i)
 	w.sent++
 }
@@ -85,7 +85,7 @@ const patience = 5 * time.Minute
 func (w *world) settle(ctx context.Context) error {
 	i := w.script.laps + w.marks%marks
 	w.marks++
-	w.informer.Send(Modified, w.states[i])
+	w.informer.Send(w.states[i])
 	w.state.sent(i)
 	late := time.NewTimer(patience)
 	defer late.Stop()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 // addPop: one goroutine adds objects, another pops them. The keys come round after 10,000 events, and never more than
@@ -25,7 +25,7 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *benc
 		backlog = 1000
 	)
 	events, warmUp := effort.Of(500_000, 100_000), effort.Of(50_000, 20_000)
-	objects := s.objects(pods.Make(keys, 100))
+	objects := s.objects(load.MakePods(keys, 100))
 	queue, err := s.gear.NewQueue(nil)
 	if err != nil {
 		return bench.Outcome{}, err
@@ -81,7 +81,7 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *benc
 }
 
 // objects makes the objects of all pods.
-func (s subject[T]) objects(all []pods.Pod) []T {
+func (s subject[T]) objects(all []load.Pod) []T {
 	objects := make([]T, len(all))
 	for i, p := range all {
 		objects[i] = s.gear.NewObject(p)

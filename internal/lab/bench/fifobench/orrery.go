@@ -9,7 +9,7 @@ import (
 	"orrery/indexer"
 	faststore "orrery/indexer/fast"
 	"orrery/informer"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -35,7 +35,7 @@ func InOrder() Subject {
 func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interface[object]) Gear[object] {
 	return Gear[object]{
 		Name:      name,
-		NewObject: pods.Pod.Metadata,
+		NewObject: load.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		NewQueue: func(known []object) (Queue[object], error) {
 			store := faststore.New(indexer.Config[object]{

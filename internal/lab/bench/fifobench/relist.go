@@ -9,8 +9,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
-	"orrery/internal/lab/bench/pods"
-	"orrery/internal/lab/bench/stats"
 )
 
 // relistKnown objects are in the store, fewer in tests, which have no time for so many.
@@ -26,7 +24,7 @@ const relistVanished = 1000
 // as a deletion with the state that the store had, and everything that the other goroutine added.
 func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 	rounds := effort.Of(3, 2)
-	all := pods.Make(relistKnown+relistVanished, 101)
+	all := load.MakePods(relistKnown+relistVanished, 101)
 	known := s.objects(all[:relistKnown])
 	listed := make([]T, 0, relistKnown)
 	for _, p := range all[relistVanished:] {
@@ -46,7 +44,7 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 		meter.Count(1)
 	}
 	return bench.Outcome{
-		Figures: map[string]float64{"ms": stats.Median(took), "lock-ms": stats.Median(waited)},
+		Figures: map[string]float64{"ms": bench.Median(took), "lock-ms": bench.Median(waited)},
 		Proof: fmt.Sprintf("a list of %d objects against a store of %d: %d objects and %d deletions handed out, and what came in meanwhile",
 			len(listed), len(known), len(listed), relistVanished),
 	}, nil

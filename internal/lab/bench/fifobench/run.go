@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
-	"orrery/internal/lab/bench/pods"
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	r := runner[T]{
 		gear: s.gear, cfg: cfg, meter: meter,
 		keys: load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		pods: pods.Make(cfg.Keys, min(cfg.Keys, 100)),
+		pods: load.MakePods(cfg.Keys, min(cfg.Keys, 100)),
 	}
 	for i := range r.pods {
 		r.pods[i].Payload = cfg.ObjectSize
@@ -25,16 +23,13 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Rate == 0 {
-		r.cfg.Rate = max(fast.perSecond()/2, 1)
-	}
+	r.cfg.Rate = cfg.RateOr(fast.events, fast.usage.Elapsed)
 	latency, events, err := r.paced(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &bench.Result{
-		Bench: "fifo", Subject: s.gear.Name, Parameters: r.cfg.parameters(),
-		Figures: fast.figures(),
+		Figures: append(fast.figures(), bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: r.cfg.Rate, Better: bench.Higher}),
 		Latency: latency,
 		Proof: []string{
 			fmt.Sprintf("%d events added as fast as possible, each handed out once under its key", fast.events),
@@ -49,7 +44,7 @@ type runner[T any] struct {
 	cfg   Config
 	meter *bench.Meter
 	keys  *load.Keys
-	pods  []pods.Pod
+	pods  []load.Pod
 }
 
 // saturation is what the first part of a run has found out.
@@ -59,12 +54,10 @@ type saturation struct {
 	peak          uint64
 }
 
-func (s saturation) perSecond() float64 { return float64(s.events) / s.usage.Elapsed.Seconds() }
-
 func (s saturation) figures() []bench.Figure {
 	perEvent := s.usage.PerOp(max(s.events, 1))
 	return []bench.Figure{
-		{Name: "events", Unit: bench.PerSecond, Value: s.perSecond(), Better: bench.Higher},
+		{Name: "events", Unit: bench.PerSecond, Value: float64(s.events) / s.usage.Elapsed.Seconds(), Better: bench.Higher},
 		{Name: "time per event", Unit: bench.Nanoseconds, Value: perEvent["ns/op"], Better: bench.Lower},
 		{Name: "allocations per event", Unit: bench.Count, Value: perEvent["allocs/op"], Better: bench.Lower},
 		{Name: "bytes per event", Unit: bench.Bytes, Value: perEvent["B/op"], Better: bench.Lower},
@@ -146,14 +139,14 @@ func (r *runner[T]) addFor(ctx context.Context, c *consumer[T], objects []T) (ad
 
 // paced adds at a fixed rate, never waiting for the queue, and measures from when an event was due until it was handed
 // out.
-func (r *runner[T]) paced(ctx context.Context) (*histogram.Histogram, int, error) {
+func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, int, error) {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
 		return nil, 0, err
 	}
 	events := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
 	seen := make([]bool, events)
-	latency := &histogram.Histogram{}
+	latency := &bench.Histogram{}
 	r.meter.Begin(fmt.Sprintf("%.0f events a second", r.cfg.Rate), "events", r.cfg.Duration, int64(events))
 	start := time.Now()
 	pacer := load.NewPacer(start, r.cfg.Rate)

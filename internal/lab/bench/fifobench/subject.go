@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 // Subject is a queue to be measured, with objects of its own type. Of makes one.
@@ -22,7 +22,7 @@ type Gear[T any] struct {
 	// Name is how a report calls it.
 	Name string
 	// NewObject makes an object, and Number finds in it what Pod.Number was.
-	NewObject func(pods.Pod) T
+	NewObject func(load.Pod) T
 	Number    func(T) int64
 	// NewQueue returns an empty queue in front of a store, of the kind that its users have there, that holds the
 	// known objects.
@@ -60,12 +60,8 @@ func (s subject[T]) Name() string { return s.gear.Name }
 func Subjects() []Subject { return []Subject{Fast(), Textbook(), InOrder()} }
 
 // Run measures a subject with the given flags.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	return subject.run(ctx, cfg, meter)
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	return subject.run(ctx, *cfg, meter)
 }
 
 // Scenarios are the pieces of work on which subjects are compared.

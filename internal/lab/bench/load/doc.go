@@ -13,6 +13,8 @@
 // latency is the time from when the event was due until it was handled, and an event whose time has passed is due at
 // once.
 //
+// [Load] is all of that as flags, and the flags for numbers and sizes are here as well.
+//
 // # Guarantees
 //
 // Keys are distinct. A Picker's sequence depends on the seed and the producer only. The dues of a Pacer do not depend on
@@ -25,8 +27,8 @@
 //
 // # Failure
 //
-// [ParseDistribution] names what it knows when it is asked for something else. A number of keys below one or a rate that
-// is not above zero is a mistake of the caller and panics.
+// A flag with a value that makes no sense is an error that names the flag. A number of keys below one or a rate that is not
+// above zero is a mistake of the caller and panics.
 //
 // # Testing
 //

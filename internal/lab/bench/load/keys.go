@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 )
 
 // Keys are names of objects as a cluster has them: "namespace-017/web-7c5ddbdf54-00042".
@@ -51,35 +50,13 @@ func NewKeys(n int, d Distribution, seed uint64) *Keys {
 
 func appendKey(b []byte, namespace, ordinal int) []byte {
 	application := ordinal % len(applications)
-	b = append(b, "namespace-"...)
-	b = appendPadded(b, namespace, 3)
-	b = append(b, '/')
-	b = append(b, applications[application]...)
-	b = append(b, '-')
+	b = fmt.Appendf(b, "namespace-%03d/%s-", namespace, applications[application])
 	hash := mix(uint64(namespace*len(applications)+application) + 1)
 	for range 10 {
 		b = append(b, hashAlphabet[hash%uint64(len(hashAlphabet))])
 		hash /= uint64(len(hashAlphabet))
 	}
-	b = append(b, '-')
-	return appendPadded(b, ordinal, 5)
-}
-
-func appendPadded(b []byte, v, width int) []byte {
-	digits := 1
-	for rest := v; rest >= 10; rest /= 10 {
-		digits++
-	}
-	width = max(width, digits)
-	start := len(b)
-	for range width {
-		b = append(b, '0')
-	}
-	for at := start + width - 1; v > 0; v /= 10 {
-		b[at] = byte('0' + v%10)
-		at--
-	}
-	return b
+	return fmt.Appendf(b, "-%05d", ordinal)
 }
 
 // All returns the keys by index. They must not be changed.
@@ -114,18 +91,6 @@ const (
 
 // Distributions are all of them.
 func Distributions() []Distribution { return []Distribution{Uniform, Zipf, Hot} }
-
-// ParseDistribution returns the distribution of that name.
-func ParseDistribution(text string) (Distribution, error) {
-	names := make([]string, 0, 3)
-	for _, d := range Distributions() {
-		if strings.EqualFold(text, string(d)) {
-			return d, nil
-		}
-		names = append(names, string(d))
-	}
-	return "", fmt.Errorf("there is no distribution %q: choose one of %s", text, strings.Join(names, ", "))
-}
 
 // Picker draws keys. It belongs to one goroutine.
 type Picker struct {
@@ -177,41 +142,23 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Index returns the index of a key, so that a worker that was handed a key can find what it knows about it without a map;
-// -1 if it is none of the keys. It costs some 20 ns.
-func (k *Keys) Index(key string) int {
-	name := strings.IndexByte(key, '/')
-	hyphen := strings.LastIndexByte(key, '-')
-	if name < 0 || hyphen < name || name < len(keyPrefix) {
+// Index returns a function that finds the index of a key, so that a worker that was handed one can find what it knows about it;
+// -1 if it is none of the keys. Any goroutine may call it.
+func (k *Keys) Index() func(key string) int {
+	indexes := make(map[string]int, len(k.keys))
+	for i, key := range k.keys {
+		indexes[key] = i
+	}
+	return func(key string) int {
+		if i, ok := indexes[key]; ok {
+			return i
+		}
 		return -1
 	}
-	namespace, ok1 := number(key[len(keyPrefix):name])
-	ordinal, ok2 := number(key[hyphen+1:])
-	i := ordinal*k.namespaces() + namespace
-	if !ok1 || !ok2 || i >= len(k.keys) || k.keys[i] != key {
-		return -1
-	}
-	return i
 }
-
-const keyPrefix = "namespace-"
 
 // namespaces is how many there are: key i is in namespace i%namespaces and the one with ordinal i/namespaces in it.
 func (k *Keys) namespaces() int { return min(max(len(k.keys)/objectsInNamespace, 1), maxNamespaces) }
-
-func number(digits string) (n int, ok bool) {
-	if len(digits) == 0 || len(digits) > 9 {
-		return 0, false
-	}
-	for i := range len(digits) {
-		digit := digits[i] - '0'
-		if digit > 9 {
-			return 0, false
-		}
-		n = 10*n + int(digit)
-	}
-	return n, true
-}
 
 // Split divides total items into parts as evenly as it goes and returns the indexes of one part: from, up to but not
 // including to. The parts follow each other without a gap.

@@ -30,19 +30,6 @@ func TestNoKeysIsAMistake(t *testing.T) {
 	assert.Panics(t, func() { load.NewKeys(0, load.Uniform, 1) })
 }
 
-func TestDistributionsHaveNames(t *testing.T) {
-	for _, d := range load.Distributions() {
-		parsed, err := load.ParseDistribution(string(d))
-		require.NoError(t, err)
-		assert.Equal(t, d, parsed)
-	}
-	parsed, err := load.ParseDistribution("ZIPF")
-	require.NoError(t, err)
-	assert.Equal(t, load.Zipf, parsed)
-	_, err = load.ParseDistribution("gauss")
-	assert.EqualError(t, err, `there is no distribution "gauss": choose one of uniform, zipf, hot`)
-}
-
 // shares draws a million keys and returns which part of them each index got.
 func shares(d load.Distribution, n int) []float64 {
 	const draws = 1_000_000

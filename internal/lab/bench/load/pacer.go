@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"orrery/wait"
@@ -33,9 +32,9 @@ func (p *Pacer) Due(i int) time.Duration { return time.Duration(float64(i) * p.g
 // already: a latency is measured from due, however late the producer came. ok is false if ctx has ended; the event must
 // not be made then.
 //
-// On Linux it comes within microseconds of the moment, at any rate. It sleeps until shortly before, and for the last tens
-// of microseconds it lets others go first and looks at the clock in between. So it uses a whole processor only if there
-// are less than those between two events, and then only what nobody else wants.
+// It comes within microseconds of the moment, at any rate. A sleep of Go's may end a millisecond late, so it sleeps until two
+// before, lets others go first after that, and looks at the clock in between. At high rates it uses a whole processor, but only
+// as far as nobody else wants it.
 func (p *Pacer) Wait(ctx context.Context, i int) (due time.Duration, ok bool) {
 	due = p.Due(i)
 	for {
@@ -47,12 +46,8 @@ func (p *Pacer) Wait(ctx context.Context, i int) (due time.Duration, ok bool) {
 			return due, true
 		case p.still:
 			_ = wait.Sleep(ctx, left)
-		case left > long:
-			_ = wait.Sleep(ctx, left-long/2)
-		case left > short:
-			a := alarms.Get().(*alarm)
-			a.sleep(left - short)
-			alarms.Put(a)
+		case left > late:
+			_ = wait.Sleep(ctx, left-late)
 		case left > instant:
 			runtime.Gosched()
 		}
@@ -60,16 +55,11 @@ func (p *Pacer) Wait(ctx context.Context, i int) (due time.Duration, ok bool) {
 }
 
 const (
-	// long is what is slept in a way that ctx can end.
-	long = 5 * time.Millisecond
-	// short is how late an alarm may come. It is waited for awake.
-	short = 50 * time.Microsecond
+	// late is how late a sleep may end. It is waited for awake.
+	late = 2 * time.Millisecond
 	// instant is how long it takes to give way to others if there are none.
 	instant = time.Microsecond
 )
-
-// alarms are those that nobody uses. There are as many as goroutines have waited at the same time.
-var alarms = sync.Pool{New: func() any { return newAlarm() }}
 
 // clockStandsStill tells the clock of a synctest bubble from a real one. It goes on only while everybody sleeps, so who
 // waits awake in a bubble waits forever.

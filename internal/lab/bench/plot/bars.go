@@ -62,7 +62,7 @@ const (
 
 // SVG draws the bars.
 func (b Bars) SVG() []byte {
-	s := sheet{title: b.Title, caption: b.Caption, description: b.describe()}
+	s := sheet{title: b.Title, caption: b.Caption}
 	if len(b.Series) > 1 {
 		for i, name := range b.Series {
 			s.legend = append(s.legend, legendEntry{name, func(c draw.Canvas, at vg.Point) { fillBox(c, seriesColor(i), at.X-6, at.Y-5, at.X+6, at.Y+5) }})
@@ -73,7 +73,7 @@ func (b Bars) SVG() []byte {
 	}
 	values := b.values()
 	if _, _, _, ok := extent(values); !ok {
-		return sheet{title: b.Title, caption: b.Caption, description: s.description}.svg()
+		return sheet{title: b.Title, caption: b.Caption}.svg()
 	}
 	s.plot = newPlot()
 	b.Axis.set(&s.plot.X, values, b.From == 0)
@@ -228,28 +228,4 @@ func (b Bars) values() []float64 {
 		values = append(values, least/2) // or the shortest bar could not be seen
 	}
 	return values
-}
-
-// describe says in words what the picture shows.
-func (b Bars) describe() string {
-	var text strings.Builder
-	text.WriteString("Bar chart. ")
-	if b.Caption != "" {
-		text.WriteString(b.Caption + " ")
-	}
-	for _, group := range b.Groups {
-		var parts []string
-		for i, value := range group.Values {
-			name := ""
-			if len(b.Series) > 1 && i < len(b.Series) {
-				name = b.Series[i] + " "
-			}
-			parts = append(parts, name+b.label(value))
-		}
-		if group.Target != 0 {
-			parts = append(parts, "target "+number(group.Target, b.Axis.Unit))
-		}
-		text.WriteString(seriesText(group.Name, parts))
-	}
-	return strings.TrimSpace(text.String())
 }

@@ -16,8 +16,7 @@
 //
 // # Guarantees
 //
-// The document is well-formed XML, needs no script, no font and no file besides itself, and has a title and a
-// description for those who cannot see it. Series differ in colour, in brightness and in the shape of their marks: no
+// The document is well-formed XML, needs no script, no font and no file besides itself, and has a title. Series differ in colour, in brightness and in the shape of their marks: no
 // meaning is in the colour alone. Texts have the room that the widest usual font asks for.
 //
 // # Goroutines

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 )
 
 // drawn are pictures of all kinds, for the tests that look at each.
@@ -125,8 +124,8 @@ func lines() map[string]Lines {
 
 func percentiles() map[string]Percentiles {
 	random := rand.New(rand.NewPCG(1, 2))
-	latency := func(n int, scale, tail float64) *histogram.Histogram {
-		h := &histogram.Histogram{}
+	latency := func(n int, scale, tail float64) *bench.Histogram {
+		h := &bench.Histogram{}
 		for range n {
 			h.Record(time.Duration(scale * math.Exp(tail*random.NormFloat64())))
 		}
@@ -144,6 +143,6 @@ func percentiles() map[string]Percentiles {
 		},
 		"few":   {Title: "Few values", Series: []Distribution{{"orrery", latency(40, 1_000, 0.2)}}},
 		"one":   {Title: "One value", Series: []Distribution{{"orrery", latency(1, 1_000, 0)}}},
-		"empty": {Title: "Nothing", Series: []Distribution{{Name: "a"}, {Name: "b", Latency: &histogram.Histogram{}}}},
+		"empty": {Title: "Nothing", Series: []Distribution{{Name: "a"}, {Name: "b", Latency: &bench.Histogram{}}}},
 	}
 }

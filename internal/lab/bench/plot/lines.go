@@ -1,10 +1,8 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -37,7 +35,7 @@ type Point struct {
 
 // SVG draws the curves.
 func (l Lines) SVG() []byte {
-	s := sheet{title: l.Title, caption: l.Caption, description: l.describe(), height: plotHeight}
+	s := sheet{title: l.Title, caption: l.Caption, height: plotHeight}
 	var xs, ys []float64
 	for i, series := range l.Series {
 		if len(l.Series) > 1 {
@@ -143,23 +141,4 @@ func grid() *plotter.Grid {
 	g := plotter.NewGrid()
 	g.Vertical.Color, g.Horizontal.Color = light, light
 	return g
-}
-
-// describe says in words what the picture shows.
-func (l Lines) describe() string {
-	var text strings.Builder
-	text.WriteString("Line chart. ")
-	if l.Caption != "" {
-		text.WriteString(l.Caption + " ")
-	}
-	for _, series := range l.Series {
-		var parts []string
-		for _, p := range series.Points {
-			if p.isNumber() {
-				parts = append(parts, fmt.Sprintf("%s at %s", number(p.Y.At, l.Y.Unit), number(p.X, l.X.Unit)))
-			}
-		}
-		text.WriteString(seriesText(series.Name, parts))
-	}
-	return strings.TrimSpace(text.String())
 }

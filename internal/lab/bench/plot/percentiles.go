@@ -1,15 +1,12 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 )
 
 // Percentiles draws histograms of latencies the way that HdrHistogram made popular: each 9 more of the percentile has as
@@ -24,7 +21,7 @@ type Percentiles struct {
 // Distribution is one histogram.
 type Distribution struct {
 	Name    string
-	Latency *histogram.Histogram
+	Latency *bench.Histogram
 }
 
 // percentileTicks are the ticks of the horizontal axis, as parts of all.
@@ -37,7 +34,7 @@ var percentileTicks = []struct {
 
 // SVG draws the percentiles.
 func (p Percentiles) SVG() []byte {
-	s := sheet{title: p.Title, caption: p.Caption, description: p.describe(), height: plotHeight}
+	s := sheet{title: p.Title, caption: p.Caption, height: plotHeight}
 	var curves []Series
 	var values []float64
 	reach := 100.0
@@ -85,7 +82,7 @@ func percentileMarks(_, high float64) []plot.Tick {
 
 // curveOf follows the percentiles of a histogram from the eighth on, in steps of an eighth of an octave, as far as it has
 // values for them. Ticks are among the points, to be marked.
-func curveOf(h *histogram.Histogram) []Point {
+func curveOf(h *bench.Histogram) []Point {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
@@ -119,28 +116,4 @@ func isPercentileTick(p Point) bool {
 		}
 	}
 	return false
-}
-
-func percent(q float64) string {
-	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", 100*q), "0"), ".") + "%"
-}
-
-// describe says in words what the picture shows.
-func (p Percentiles) describe() string {
-	var text strings.Builder
-	text.WriteString("Latency by percentile. ")
-	if p.Caption != "" {
-		text.WriteString(p.Caption + " ")
-	}
-	for _, d := range p.Series {
-		if d.Latency == nil || d.Latency.Count() == 0 {
-			continue
-		}
-		fmt.Fprintf(&text, "%s: ", d.Name)
-		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			fmt.Fprintf(&text, "%s %s, ", percent(q), number(float64(d.Latency.Quantile(q)), bench.Nanoseconds))
-		}
-		fmt.Fprintf(&text, "maximum %s. ", number(float64(d.Latency.Max()), bench.Nanoseconds))
-	}
-	return strings.TrimSpace(text.String())
 }

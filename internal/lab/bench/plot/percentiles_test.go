@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/bench/histogram"
+	"orrery/internal/lab/bench"
 )
 
 // The curve says what the histogram says, reaches from the fast ones to the slowest, and stands once at each place.
 func TestCurveOfAHistogram(t *testing.T) {
-	h := &histogram.Histogram{}
+	h := &bench.Histogram{}
 	for i := range 10_000 {
 		h.Record(time.Duration(i+1) * time.Microsecond)
 	}

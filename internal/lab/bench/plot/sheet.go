@@ -87,7 +87,6 @@ func wrap(style text.Style, words string, width vg.Length) []string {
 // sheet is a picture: a headline, a caption, a legend, and below them a plot.
 type sheet struct {
 	title, caption string
-	description    string // in words, for those who cannot see the picture
 	legend         []legendEntry
 	plot           *plot.Plot // nil if there is nothing to show
 	height         vg.Length  // of the plot
@@ -173,15 +172,13 @@ func (s sheet) legendRows(style text.Style) [][]legendEntry {
 	return rows
 }
 
-// annotated adds what gonum does not write: a title and a description for those who cannot see the picture, and the fonts
-// to take where there is no Liberation Sans.
+// annotated adds what gonum does not write: a title for those who cannot see the picture, who find its figures in the table beside
+// it, and the fonts to take where there is no Liberation Sans.
 func (s sheet) annotated(svg []byte) []byte {
 	var words bytes.Buffer
 	words.WriteString("<title>")
 	_ = xml.EscapeText(&words, []byte(s.title))
-	words.WriteString("</title>\n<desc>")
-	_ = xml.EscapeText(&words, []byte(s.description))
-	words.WriteString("</desc>\n<g ")
+	words.WriteString("</title>\n<g ")
 	svg = bytes.Replace(svg, []byte("<g "), words.Bytes(), 1)
 	svg = fontSize.ReplaceAllFunc(svg, unslack)
 	return bytes.ReplaceAll(svg, []byte("Liberation Sans"), []byte("Liberation Sans,Arial,Helvetica,sans-serif"))
@@ -201,8 +198,4 @@ func extent(values []float64) (low, high, positive float64, ok bool) {
 		}
 	}
 	return low, high, positive, low <= high
-}
-
-func seriesText(name string, parts []string) string {
-	return fmt.Sprintf("%s: %s. ", name, strings.Join(parts, ", "))
 }

@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
 // run is what the phases of a run have in common.
 type run struct {
 	Config
-	keys  *load.Keys
-	cells []cell // by index of the key; all zero between two phases
-	cost  load.Cost
-	meter *bench.Meter
+	keys    *load.Keys
+	indexOf func(key string) int
+	cells   []cell // by index of the key; all zero between two phases
+	cost    load.Cost
+	meter   *bench.Meter
 }
 
 // cell is what the workload knows about one key. A producer notes an event in it before it adds the key, a worker takes it out
@@ -45,7 +45,7 @@ type phase struct {
 type tally struct {
 	added, processed int
 	strange, twice   int // keys that nobody had added, and that two workers had at once
-	latency          histogram.Histogram
+	latency          bench.Histogram
 }
 
 func (p *phase) collect(t *tally) {
@@ -103,8 +103,9 @@ func (p *phase) work(ctx context.Context) {
 		}
 	}
 	producers.Wait()
+	look := max(100*time.Microsecond, p.HandlerCost/10)
 	for ctx.Err() == nil && !p.ended() && !p.settled() {
-		time.Sleep(100 * time.Microsecond)
+		time.Sleep(look)
 	}
 	p.ShutDown()
 	workers.Wait()
@@ -174,7 +175,7 @@ func (p *phase) worker(ctx context.Context) {
 		if shutdown {
 			return
 		}
-		if i := p.keys.Index(key); i >= 0 {
+		if i := p.indexOf(key); i >= 0 {
 			p.handle(ctx, &p.cells[i], &t)
 		} else {
 			t.strange++

@@ -2,7 +2,6 @@ package queuebench
 
 import (
 	"context"
-	"math"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -150,14 +149,16 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, scenario := range Scenarios(Orrery()) {
-		_, err := scenario.Run(ctx, bench.Full, nil)
+		_, err := scenario.Run(ctx, bench.Quick, nil)
 		assert.ErrorIs(t, err, context.Canceled, scenario.Name)
 	}
-	_, err := Run(ctx, Orrery(), Config{}, nil)
+	_, err := Run(ctx, Orrery(), with(Config{}), nil)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-func short() Config { return Config{Duration: 30 * time.Millisecond, Keys: 500} }
+func short() *Config {
+	return with(Config{Keys: 500, Load: load.Load{Duration: 30 * time.Millisecond}})
+}
 
 func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
@@ -167,15 +168,12 @@ func TestRun(t *testing.T) {
 			meter := new(bench.Meter)
 			result, err := Run(t.Context(), subject, cfg, meter)
 			require.NoError(t, err, "%s, %s", subject.Name(), d)
-			assert.Equal(t, "queue", result.Bench)
-			assert.Equal(t, subject.Name(), result.Subject)
 			for _, name := range []string{"processed", "added", "rate for latency"} {
 				figure, ok := result.Figure(name)
 				assert.True(t, ok && figure.Value > 0, "%s is %v", name, figure)
 			}
 			assert.Positive(t, result.Latency.Count())
 			assert.Len(t, result.Proof, 2)
-			assert.Contains(t, result.Parameters, bench.Parameter{Name: "distribution", Value: string(d)})
 		}
 	}
 }
@@ -187,14 +185,12 @@ func TestRunWithMetricsRateAndCost(t *testing.T) {
 	require.NoError(t, err)
 	rate, _ := result.Figure("rate for latency")
 	assert.Equal(t, 3000.0, rate.Value)
-	assert.Contains(t, result.Parameters, bench.Parameter{Name: "rate", Value: "3000"})
-	assert.Contains(t, result.Parameters, bench.Parameter{Name: "metrics", Value: "on"})
 	assert.LessOrEqual(t, result.Latency.Count(), uint64(90))
 }
 
 // A machine may be so busy that the time is up before a producer begins.
 func TestARunInNoTimeMeasuresSomething(t *testing.T) {
-	result, err := Run(t.Context(), Orrery(), Config{Duration: 1, Keys: 500}, nil)
+	result, err := Run(t.Context(), Orrery(), with(Config{Keys: 500, Load: load.Load{Duration: 1}}), nil)
 	require.NoError(t, err)
 	processed, _ := result.Figure("processed")
 	assert.Positive(t, processed.Value)
@@ -205,8 +201,9 @@ func TestARunInNoTimeMeasuresSomething(t *testing.T) {
 func TestSlowHandlersGetTheirTime(t *testing.T) {
 	for _, cost := range []time.Duration{50 * time.Millisecond, 3 * time.Second, patience / 2} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := Config{HandlerCost: cost, Workers: 1, Keys: 100, Distribution: load.Uniform}.withDefaults()
-			r := &run{Config: cfg, keys: load.NewKeys(cfg.Keys, cfg.Distribution, 1), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
+			cfg := Config{HandlerCost: cost, Producers: 2, Workers: 1, Keys: 100, Load: load.Load{Distribution: load.Uniform}}
+			keys := load.NewKeys(cfg.Keys, cfg.Distribution, 1)
+			r := &run{Config: cfg, keys: keys, indexOf: keys.Index(), cells: make([]cell, cfg.Keys), cost: load.NewCost(cost)}
 			p, err := r.phase(t.Context(), Orrery(), "slowly", time.Second, 100)
 			require.NoError(t, err, cost)
 			assert.Equal(t, 100, p.added)
@@ -233,7 +230,7 @@ func TestRunNoticesInventedKeysAndSharedOnes(t *testing.T) {
 	keys := load.NewKeys(3, load.Uniform, 1)
 	q := Orrery().New(Options{})
 	phaseOf := func(handedOut ...string) *phase {
-		p := &phase{run: &run{keys: keys, cells: make([]cell, 3)}}
+		p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3)}}
 		p.guard = watch(t.Context(), &scripted{q, handedOut}, nil)
 		t.Cleanup(p.Close)
 		return p
@@ -258,7 +255,7 @@ func TestNobodyWorksOffTheBacklogOfARunThatIsBrokenOff(t *testing.T) {
 	keys := load.NewKeys(3, load.Uniform, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &phase{run: &run{keys: keys, cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
+	p := &phase{run: &run{keys: keys, indexOf: keys.Index(), cells: make([]cell, 3), Config: Config{HandlerCost: time.Hour}, cost: load.NewCost(time.Hour)}}
 	p.guard = watch(t.Context(), Orrery().New(Options{}), nil)
 	for _, key := range keys.All() {
 		p.q.Add(key)
@@ -277,33 +274,6 @@ func TestRunNoticesLostKeys(t *testing.T) {
 	assert.False(t, p.settled(), "an event that no worker has dealt with")
 	assert.Error(t, p.prove(t.Context()))
 	assert.NoError(t, p.prove(t.Context()), "the cells are clean for the next phase")
-}
-
-func TestConfig(t *testing.T) {
-	require.NoError(t, Config{}.Validate())
-	for text, cfg := range map[string]Config{
-		"producers":      {Producers: -1},
-		"workers":        {Workers: maxGoroutines + 1},
-		"keys":           {Keys: maxKeys + 1},
-		"distribution":   {Distribution: "normal"},
-		"handler cost":   {HandlerCost: -1},
-		"counts as lost": {HandlerCost: patience/2 + 1},
-		"duration":       {Duration: -time.Second},
-		"rate":           {Rate: math.NaN()},
-	} {
-		_, err := Run(t.Context(), Orrery(), cfg, nil)
-		assert.ErrorContains(t, err, text)
-	}
-}
-
-func TestParseSubject(t *testing.T) {
-	for _, s := range Subjects() {
-		found, err := ParseSubject(s.Name())
-		require.NoError(t, err)
-		assert.Equal(t, s.Name(), found.Name())
-	}
-	_, err := ParseSubject("kafka")
-	assert.ErrorContains(t, err, "fast, textbook")
 }
 
 func TestBackoffs(t *testing.T) {

@@ -13,17 +13,14 @@ import (
 // regard to the workers: throughput, allocations, the most memory. In the second they add them at a steady rate:
 // latency, from when a key was due to be added until a worker has dealt with it. Both phases end when all that was
 // added has been dealt with, and so does what is proven of both. A short phase without figures goes before them.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	cfg = cfg.withDefaults()
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	keys := load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
 	r := &run{
-		Config: cfg,
-		keys:   load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		cells:  make([]cell, cfg.Keys),
-		cost:   load.NewCost(cfg.HandlerCost),
-		meter:  meter,
+		Config: *cfg,
+		keys:   keys, indexOf: keys.Index(),
+		cells: make([]cell, cfg.Keys),
+		cost:  load.NewCost(cfg.HandlerCost),
+		meter: meter,
 	}
 	if _, err := r.phase(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
 		return nil, err
@@ -35,20 +32,14 @@ func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (
 	if err != nil {
 		return nil, err
 	}
-	rate := cfg.Rate
-	if rate == 0 {
-		rate = max(1, float64(full.processed)/full.usage.Elapsed.Seconds()/2)
-	}
+	rate := cfg.RateOr(full.processed, full.usage.Elapsed)
 	paced, err := r.phase(ctx, subject, fmt.Sprintf("%.0f keys a second", rate), cfg.Duration, rate)
 	if err != nil {
 		return nil, err
 	}
 	return &bench.Result{
-		Bench:      "queue",
-		Subject:    subject.Name(),
-		Parameters: cfg.parameters(),
-		Figures:    append(full.figures(), r.moreFigures(peak, before, rate)...),
-		Latency:    &paced.latency,
+		Figures: full.figures(peak-min(peak, before), rate),
+		Latency: &paced.latency,
 		Proof: []string{
 			fmt.Sprintf("%d keys added as fast as it goes, each handed out after its last Add, never to two workers at once", full.added),
 			fmt.Sprintf("the same for %d keys added at a steady rate", paced.added),
@@ -56,15 +47,8 @@ func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (
 	}, nil
 }
 
-func (r *run) moreFigures(peak, before uint64, rate float64) []bench.Figure {
-	return []bench.Figure{
-		{Name: "peak memory", Unit: bench.Bytes, Value: float64(peak - min(peak, before)), Better: bench.Lower},
-		{Name: "rate for latency", Unit: bench.PerSecond, Value: rate, Better: bench.Higher},
-	}
-}
-
-// figures of a phase as fast as it goes.
-func (p *phase) figures() []bench.Figure {
+// figures of a phase as fast as it goes, with the rate of the one after it.
+func (p *phase) figures(peak uint64, rate float64) []bench.Figure {
 	seconds := p.usage.Elapsed.Seconds()
 	each := func(v float64) float64 { return v / float64(max(p.processed, 1)) }
 	return []bench.Figure{
@@ -73,5 +57,7 @@ func (p *phase) figures() []bench.Figure {
 		{Name: "CPU per key", Unit: bench.Nanoseconds, Value: each(float64(p.usage.CPU / time.Nanosecond)), Better: bench.Lower},
 		{Name: "allocations per key", Unit: bench.Count, Value: each(float64(p.usage.Allocs)), Better: bench.Lower},
 		{Name: "allocated per key", Unit: bench.Bytes, Value: each(float64(p.usage.Bytes)), Better: bench.Lower},
+		{Name: "peak memory", Unit: bench.Bytes, Value: float64(peak), Better: bench.Lower},
+		{Name: "rate for latency", Unit: bench.PerSecond, Value: rate, Better: bench.Higher},
 	}
 }

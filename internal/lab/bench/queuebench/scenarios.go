@@ -17,7 +17,7 @@ const (
 	ScenarioAddRateLimited = "queue/add-rate-limited"
 )
 
-// Scenarios are the pieces of work for comparisons that the subject supports.
+// Scenarios are the pieces of work for comparisons.
 func Scenarios(subject Subject) []bench.Scenario {
 	var scenarios []bench.Scenario
 	for _, s := range []struct {
@@ -31,9 +31,6 @@ func Scenarios(subject Subject) []bench.Scenario {
 		{ScenarioAddAfter, AddAfter},
 		{ScenarioAddRateLimited, AddRateLimited},
 	} {
-		if !subject.Supports(s.name) {
-			continue
-		}
 		scenarios = append(scenarios, bench.Scenario{
 			Name: s.name,
 			Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {

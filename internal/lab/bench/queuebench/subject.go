@@ -1,8 +1,6 @@
 package queuebench
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"orrery/queue"
@@ -58,24 +56,10 @@ type Subject interface {
 	Name() string
 	// New makes an empty queue. The workload shuts it down.
 	New(Options) Queue
-	// Supports says whether a scenario makes sense for this kind, by its name ("queue/cycle"). The others are left out.
-	Supports(scenario string) bool
 }
 
 // Subjects are the queues that can be measured here, the best first.
 func Subjects() []Subject { return []Subject{Orrery(), Textbook()} }
-
-// ParseSubject returns the subject of that name.
-func ParseSubject(name string) (Subject, error) {
-	var names []string
-	for _, s := range Subjects() {
-		if strings.EqualFold(name, s.Name()) {
-			return s, nil
-		}
-		names = append(names, s.Name())
-	}
-	return nil, fmt.Errorf("there is no queue %q: choose one of %s", name, strings.Join(names, ", "))
-}
 
 // Orrery is this project's fast queue.
 func Orrery() Subject {
@@ -99,8 +83,7 @@ type form struct {
 	make func(queue.RateLimiter[string], queue.Config[string]) observable
 }
 
-func (f form) Name() string       { return f.name }
-func (form) Supports(string) bool { return true }
+func (f form) Name() string { return f.name }
 
 func (f form) New(options Options) Queue {
 	limiter := queue.NewItemExponentialFailureRateLimiter[string](options.Backoffs())

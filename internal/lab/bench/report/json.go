@@ -1,11 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"strings"
 
@@ -20,12 +17,12 @@ import (
 //	  cpus           threads that ran Go code at the same time (GOMAXPROCS)
 //	results          list, one a run
 //	  bench          "queue"
-//	  subject        "orrery", or the name of a design
-//	  parameters     object: flag → value, in the order of their importance; all values are strings
+//	  subject        the name of a design: "fast"
+//	  parameters     object: flag → value; all values are strings
 //	  figures        list, the most important first
 //	    name         "processed"
 //	    unit         "1/s", "ns", "B", "s" or "count"
-//	    value        number, neither scaled nor rounded; null if there is none
+//	    value        number, neither scaled nor rounded
 //	    better       "lower" or "higher"
 //	  latency        from when an event was due until it was dealt with; null if the benchmark has none
 //	    unit         "ns"
@@ -35,11 +32,21 @@ import (
 func JSON(w io.Writer, results []*bench.Result) error { return writeJSON(w, here(), results) }
 
 func writeJSON(w io.Writer, where environment, results []*bench.Result) error {
-	document := jsonDocument{Environment: where, Results: make([]jsonResult, len(results))}
-	for i, result := range results {
-		document.Results[i] = jsonResult{
-			Bench: result.Bench, Subject: result.Subject, Parameters: parameters(result.Parameters),
-			Figures: jsonFigures(result.Figures), Latency: (*latency)(result), Proof: append([]string{}, result.Proof...),
+	document := struct {
+		Environment environment  `json:"environment"`
+		Results     []jsonResult `json:"results"`
+	}{where, make([]jsonResult, len(results))}
+	for i, r := range results {
+		document.Results[i] = jsonResult{Result: r, Parameters: map[string]string{}}
+		for _, parameter := range r.Parameters {
+			document.Results[i].Parameters[flagName(parameter.Name)] = parameter.Value
+		}
+		if hasLatency(r) {
+			latency := map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(), "mean": r.Latency.Mean()}
+			for _, p := range percentiles {
+				latency[p.name] = r.Latency.Quantile(p.q)
+			}
+			document.Results[i].Latency = latency
 		}
 	}
 	encoder := json.NewEncoder(w)
@@ -48,78 +55,15 @@ func writeJSON(w io.Writer, where environment, results []*bench.Result) error {
 	return encoder.Encode(document)
 }
 
-type jsonDocument struct {
-	Environment environment  `json:"environment"`
-	Results     []jsonResult `json:"results"`
-}
-
+// jsonResult is a result with parameters and latency as objects.
 type jsonResult struct {
-	Bench      string       `json:"bench"`
-	Subject    string       `json:"subject"`
-	Parameters parameters   `json:"parameters"`
-	Figures    []jsonFigure `json:"figures"`
-	Latency    *latency     `json:"latency"`
-	Proof      []string     `json:"proof"`
-}
-
-type jsonFigure struct {
-	Name   string       `json:"name"`
-	Unit   string       `json:"unit"`
-	Value  *float64     `json:"value"`
-	Better bench.Better `json:"better"`
-}
-
-func jsonFigures(figures []bench.Figure) []jsonFigure {
-	list := make([]jsonFigure, len(figures))
-	for i, f := range figures {
-		list[i] = jsonFigure{Name: f.Name, Unit: f.Unit, Better: f.Better}
-		if !math.IsNaN(f.Value) && !math.IsInf(f.Value, 0) {
-			list[i].Value = &f.Value
-		}
-	}
-	return list
-}
-
-// parameters is an object whose keys keep their order.
-type parameters []bench.Parameter
-
-// MarshalJSON writes the object.
-func (p parameters) MarshalJSON() ([]byte, error) {
-	var pairs []string
-	for _, parameter := range p {
-		name, err := json.Marshal(flagName(parameter.Name))
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(parameter.Value)
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, string(name)+":"+string(value))
-	}
-	return []byte("{" + strings.Join(pairs, ",") + "}"), nil
+	*bench.Result
+	Parameters map[string]string `json:"parameters"`
+	Latency    map[string]any    `json:"latency"`
 }
 
 // flagName is the name of a parameter as it is written on the command line: "handler cost" is --handler-cost.
 func flagName(name string) string { return strings.ReplaceAll(name, " ", "-") }
-
-// latency is the histogram of a result.
-type latency bench.Result
-
-// MarshalJSON writes the object, or null.
-func (l *latency) MarshalJSON() ([]byte, error) {
-	h := l.Latency
-	if !has(h) {
-		return []byte("null"), nil
-	}
-	var object bytes.Buffer
-	fmt.Fprintf(&object, `{"unit":"ns","count":%d,"min":%d,"mean":%d`, h.Count(), h.Min(), h.Mean())
-	for _, column := range latencies {
-		fmt.Fprintf(&object, ",%q:%s", column.name, plain(column.of(h)))
-	}
-	object.WriteByte('}')
-	return object.Bytes(), nil
-}
 
 // environment is where a benchmark has run. Figures from different environments must not be compared.
 type environment struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // Sweep writes results below each other: a row for each, which begins with the value of the parameter that was varied.
-// Where that makes rows too long to be read, latencies have a table of their own.
+// Latencies have a table of their own.
 func Sweep(w io.Writer, varied string, results []*bench.Result) error {
 	if len(results) == 0 {
 		return nothing(w)
@@ -20,7 +20,7 @@ func Sweep(w io.Writer, varied string, results []*bench.Result) error {
 	same, different := divide(parameterNames(results), results)
 	heading(&text, results, slices.DeleteFunc(same, isVaried))
 
-	first := []attribute{{varied, func(r *bench.Result) string { return valueOf(r, varied) }}}
+	first := []attribute{parameterAttribute(varied)}
 	if slices.ContainsFunc(results, func(r *bench.Result) bool { return r.Subject != results[0].Subject }) {
 		first = append(first, subjectAttribute("subject"))
 	}
@@ -28,18 +28,10 @@ func Sweep(w io.Writer, varied string, results []*bench.Result) error {
 	for _, name := range slices.DeleteFunc(different, isVaried) {
 		figures = append(figures, parameterAttribute(name))
 	}
-	figures = append(figures, figureAttributes(results)...)
-	percentiles := latencyAttributes(results)
-
-	table := rows(slices.Concat(figures, percentiles), results)
-	if table.width() <= tableWidth || len(percentiles) == 0 {
-		table.write(&text)
-	} else {
-		table = rows(figures, results)
-		table.write(&text)
+	rows(append(figures, figureAttributes(results)...), results).write(&text)
+	if latencies := latencyAttributes(results); latencies != nil {
 		text.WriteString("\nlatency, from when it was due\n")
-		table = rows(slices.Concat(first, percentiles), results)
-		table.write(&text)
+		rows(append(first, latencies...), results).write(&text)
 	}
 	sweepProofs(&text, results)
 	_, err := io.WriteString(w, text.String())
@@ -52,7 +44,7 @@ func rows(columns []attribute, results []*bench.Result) cells {
 	for _, result := range results {
 		row := make([]string, len(columns))
 		for i, column := range columns {
-			row[i] = column.of(result)
+			row[i] = column.human(result)
 		}
 		table.add(row...)
 	}
@@ -94,16 +86,6 @@ func brokenName(name string) []string {
 		*last = strings.TrimSpace(*last + " " + word)
 	}
 	return lines
-}
-
-// valueOf is the value that a result has for a parameter, whichever way its name is written.
-func valueOf(result *bench.Result, varied string) string {
-	for _, parameter := range result.Parameters {
-		if flagName(parameter.Name) == flagName(varied) {
-			return parameter.Value
-		}
-	}
-	return "–"
 }
 
 // sweepProofs says what was checked in the first run. The sentences of the others differ in their numbers only.

@@ -21,7 +21,7 @@ func Table(w io.Writer, results []*bench.Result) error {
 	row := func(indent string, a attribute) {
 		cells := []string{indent + a.name}
 		for _, result := range results {
-			cells = append(cells, a.of(result))
+			cells = append(cells, a.human(result))
 		}
 		table.add(cells...)
 	}
@@ -60,7 +60,7 @@ func heading(text *strings.Builder, results []*bench.Result, same []string) {
 	}
 	text.WriteString("bench " + strings.Join(benches, ", ") + "\n")
 	for _, name := range same {
-		words = append(words, name+" "+parameterAttribute(name).of(results[0]))
+		words = append(words, name+" "+parameterAttribute(name).human(results[0]))
 	}
 	writeWrapped(text, words, " · ", "  ", "  ")
 	text.WriteString("\n")

@@ -6,8 +6,8 @@
 // One goroutine writes, as the loop of an informer does; any number read. The driver is the same for all stores; a
 // [Gear] says what the store is and what its objects are.
 //
-//	writer ──> Update ──> store ──> List, ByIndex, Get, Iterate ──> reader
-//	                                                             ──> reader
+//	writer ──> Update ──> store ──> List, ByIndex, Get ──> reader
+//	                                                    ──> reader
 //
 // [Run] is one run with the flags of "lab bench store": first as fast as it goes, then with writes at a fixed rate,
 // for the latency. [Scenarios] are the fixed pieces of work of the comparison.

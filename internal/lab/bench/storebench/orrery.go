@@ -4,7 +4,7 @@ import (
 	"orrery/indexer"
 	"orrery/indexer/fast"
 	"orrery/informer"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -23,7 +23,7 @@ func Textbook() Subject {
 func ours(name string, newStore func(indexer.Config[object]) indexer.Interface[object]) Subject {
 	return Of(Gear[object]{
 		Subject:   name,
-		NewObject: pods.Pod.Metadata,
+		NewObject: load.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
 		NewStore: func() Store[object] {
@@ -43,16 +43,6 @@ func (s store) List() int                     { return len(s.Interface.List()) }
 func (s store) ByIndex(namespace string) (int, error) {
 	found, err := s.Interface.ByIndex(informer.NamespaceIndex, namespace)
 	return len(found), err
-}
-
-func (s store) Iterate() int {
-	n := 0
-	for _, obj := range s.All() {
-		if obj != nil {
-			n++
-		}
-	}
-	return n
 }
 
 func (s store) Each(see func(object)) {

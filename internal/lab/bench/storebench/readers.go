@@ -58,8 +58,6 @@ func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *load.
 			all[i] = c.byIndexReader(store, i)
 		case Get:
 			all[i] = c.getReader(store, keys.Picker(i+1)) // the writer's is 0
-		case Iterate:
-			all[i] = func(int) (int, error) { return 1, complete(store.Iterate(), len(c.pods)) }
 		default:
 			all[i] = func(int) (int, error) { return 1, complete(store.List(), len(c.pods)) }
 		}

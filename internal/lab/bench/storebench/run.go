@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/histogram"
 	"orrery/internal/lab/bench/load"
 )
 
@@ -20,20 +19,17 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Rate == 0 {
-		r.cfg.Rate = max(fast.perSecond()/2, 1)
-	}
+	r.cfg.Rate = cfg.RateOr(fast.writes, fast.took)
 	latency, err := r.paced(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &bench.Result{
-		Bench: "store", Subject: s.gear.Subject, Parameters: r.cfg.parameters(),
-		Figures: fast.figures(cfg),
+		Figures: append(fast.figures(cfg), bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: r.cfg.Rate, Better: bench.Higher}),
 		Latency: latency,
 		Proof: []string{
 			fmt.Sprintf("%d writes as fast as possible while %d readers read %d times, completely each time; afterwards all objects in the state written last, by list, index and key",
-				fast.writes, cfg.readers(), fast.reads),
+				fast.writes, cfg.Readers, fast.reads),
 			fmt.Sprintf("%d writes at %.0f a second; afterwards the same", latency.Count(), r.cfg.Rate),
 		},
 	}, nil
@@ -55,14 +51,12 @@ type saturation struct {
 	peak          uint64
 }
 
-func (s saturation) perSecond() float64 { return float64(s.writes) / s.took.Seconds() }
-
 func (s saturation) figures(cfg Config) []bench.Figure {
 	figures := []bench.Figure{
-		{Name: "writes", Unit: bench.PerSecond, Value: s.perSecond(), Better: bench.Higher},
+		{Name: "writes", Unit: bench.PerSecond, Value: float64(s.writes) / s.took.Seconds(), Better: bench.Higher},
 		{Name: "time per write", Unit: bench.Nanoseconds, Value: float64(s.took.Nanoseconds()) / float64(s.writes), Better: bench.Lower},
 	}
-	if cfg.readers() > 0 {
+	if cfg.Readers > 0 {
 		figures = append(figures, bench.Figure{Name: "reads", Unit: bench.PerSecond, Value: float64(s.reads) / s.took.Seconds(), Better: bench.Higher})
 	} else { // what readers allocate is not the writer's
 		perWrite := s.usage.PerOp(s.writes)
@@ -88,8 +82,8 @@ func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error
 }
 
 // paced writes at a fixed rate while readers read, and measures from when a write was due until it was done.
-func (r *runner[T]) paced(ctx context.Context) (*histogram.Histogram, error) {
-	latency, reads := &histogram.Histogram{}, 0
+func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, error) {
+	latency, reads := &bench.Histogram{}, 0
 	err := r.whileReading(func(store Store[T]) error {
 		writes := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
 		r.meter.Begin(fmt.Sprintf("%.0f writes a second", r.cfg.Rate), "writes", r.cfg.Duration, int64(writes))
@@ -117,7 +111,7 @@ func (r *runner[T]) whileReading(write func(Store[T]) error, reads *int) error {
 	if err != nil {
 		return err
 	}
-	readers := start(r.content.readers(r.cfg.readers(), r.cfg.Reader, store, r.keys))
+	readers := start(r.content.readers(r.cfg.Readers, r.cfg.Reader, store, r.keys))
 	err = write(store)
 	n, readError := readers.end()
 	if *reads = n; err == nil {

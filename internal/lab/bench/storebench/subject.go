@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/pods"
+	"orrery/internal/lab/bench/load"
 )
 
 // Subject is a store to be measured, with objects of its own type. Of makes one.
@@ -21,7 +21,7 @@ type Gear[T any] struct {
 	// Subject is how a report calls it.
 	Subject string
 	// NewObject makes an object; Number and Name find in it what Pod.Number, Pod.Namespace and Pod.Name were.
-	NewObject func(pods.Pod) T
+	NewObject func(load.Pod) T
 	Number    func(T) int64
 	Name      func(T) (namespace, name string)
 	// NewStore returns an empty store that computes keys from namespace and name and has an index by namespace.
@@ -42,8 +42,6 @@ type Store[T any] interface {
 	List() int
 	// ByIndex returns the number of objects in a list of those of one namespace, as a slice.
 	ByIndex(namespace string) (int, error)
-	// Iterate looks at all objects in the way that is best for that, and returns their number.
-	Iterate() int
 
 	// Each and EachIn show the objects of List and ByIndex, for the proof.
 	Each(see func(T))
@@ -61,12 +59,10 @@ func (s subject[T]) Name() string { return s.gear.Subject }
 func Subjects() []Subject { return []Subject{Fast(), Textbook()} }
 
 // Run measures a subject with the given flags.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	return subject.run(ctx, cfg, meter)
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	chosen := *cfg
+	chosen.Namespaces = min(cfg.Namespaces, cfg.Objects)
+	return subject.run(ctx, chosen, meter)
 }
 
 // Scenarios are the pieces of work on which subjects are compared.

@@ -17,9 +17,8 @@
 //
 // What the server does is what kube-apiserver 1.36 does, with one exception. A list at resource version "0" is answered
 // as a whole, whatever limit was asked for, as from the watch cache; encoding is negotiated; watches stay open and carry
-// bookmarks. But streaming lists (sendInitialEvents) are refused, as a server without them refuses them, unless
-// Config.Streaming says otherwise: both this project and client-go 0.36 ask for one first, and fall back to a plain list
-// at once. client-go needs more than twice the processor time for a stream than for a list, so the list is the
+// nothing. But streaming lists (sendInitialEvents) are refused, as a server without them refuses them: both this project
+// and client-go 0.36 ask for one first, and fall back to a plain list at once. client-go needs more than twice the processor time for a stream than for a list, so the list is the
 // comparison that is harder to win.
 //
 // # Guarantees

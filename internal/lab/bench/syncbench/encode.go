@@ -4,109 +4,41 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"orrery/restclient/api"
 )
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// appendJSON writes the pod's head as kube-apiserver does: the same fields in the same order.
-func appendJSON(b []byte, p *Pod) []byte {
-	b = append(b, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`...)
-	return append(appendMetadataJSON(b, p), '}')
-}
-
-// appendTypedJSON writes a whole pod. Its body is the same for all.
-func appendTypedJSON(b []byte, p *Pod) []byte {
-	b = append(b, `{"metadata":`...)
-	b = appendMetadataJSON(b, p)
-	return append(b, podBody...)
-}
-
-const podBody = `,"spec":{"volumes":[{"name":"kube-api-access","projected":{"sources":[{"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}},` +
-	`{"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}}],"defaultMode":420}}],"containers":[{"name":"main","image":"registry.example/shop/main:1.4.2",` +
-	`"ports":[{"containerPort":8080,"protocol":"TCP"}],"env":[{"name":"MODE","value":"production"},{"name":"LEVEL","value":"info"}],"resources":{"limits":{"memory":"256Mi"},` +
-	`"requests":{"cpu":"100m","memory":"128Mi"}},"volumeMounts":[{"name":"kube-api-access","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}],` +
-	`"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"}],"restartPolicy":"Always","terminationGracePeriodSeconds":30,` +
-	`"dnsPolicy":"ClusterFirst","serviceAccountName":"default","nodeName":"node-17","securityContext":{},"schedulerName":"default-scheduler","priority":0,"enableServiceLinks":true,` +
-	`"preemptionPolicy":"PreemptLowerPriority"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-05T08:00:30Z"}],` +
-	`"hostIP":"10.0.0.17","startTime":"2026-01-05T08:00:05Z","qosClass":"Burstable"}}`
-
-func appendMetadataJSON(b []byte, p *Pod) []byte {
-	b = appendField(b, '{', "name", p.Name)
-	b = appendField(b, ',', "generateName", p.GenerateName)
-	b = appendField(b, ',', "namespace", p.Namespace)
-	b = appendField(b, ',', "uid", p.UID)
-	b = appendField(b, ',', "resourceVersion", p.ResourceVersion)
-	b = append(b, `,"generation":`...)
-	b = strconv.AppendInt(b, p.Generation, 10)
-	b = appendField(b, ',', "creationTimestamp", rfc3339(p.Created))
-	b = appendMapJSON(append(b, `,"labels":`...), p.Labels)
-	b = appendMapJSON(append(b, `,"annotations":`...), p.Annotations)
-	b = append(b, `,"ownerReferences":[`...)
-	for i, o := range p.Owners {
-		b = appendField(next(b, i), '{', "apiVersion", o.APIVersion)
-		b = appendField(b, ',', "kind", o.Kind)
-		b = appendField(b, ',', "name", o.Name)
-		b = appendField(b, ',', "uid", o.UID)
-		b = strconv.AppendBool(append(b, `,"controller":`...), o.Controller)
-		b = strconv.AppendBool(append(b, `,"blockOwnerDeletion":`...), o.BlockOwnerDeletion)
-		b = append(b, '}')
+// headJSON returns the pod's head in JSON.
+func headJSON(p *Pod) []byte {
+	head := api.PartialObjectMetadata{
+		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: api.ObjectMeta{
+			Name: p.Name, GenerateName: p.GenerateName, Namespace: p.Namespace,
+			UID: p.UID, ResourceVersion: p.ResourceVersion, Generation: p.Generation,
+			CreationTimestamp: api.NewTime(time.Unix(p.Created, 0)), Labels: p.Labels, Annotations: p.Annotations,
+		},
 	}
-	b = append(b, `],"managedFields":[`...)
-	for i, m := range p.Managers {
-		b = appendField(next(b, i), '{', "manager", m.Name)
-		b = appendField(b, ',', "operation", m.Operation)
-		b = appendField(b, ',', "apiVersion", m.APIVersion)
-		b = appendField(b, ',', "time", rfc3339(m.Time))
-		b = appendField(b, ',', "fieldsType", m.FieldsType)
-		b = append(append(b, `,"fieldsV1":`...), m.Fields...)
-		if m.Subresource != "" {
-			b = appendField(b, ',', "subresource", m.Subresource)
-		}
-		b = append(b, '}')
+	for _, o := range p.Owners {
+		head.OwnerReferences = append(head.OwnerReferences, api.OwnerReference{
+			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: o.UID,
+			Controller: &o.Controller, BlockOwnerDeletion: &o.BlockOwnerDeletion,
+		})
 	}
-	return append(b, `]}`...)
+	head.ManagedFields = api.NewManagedFields(mustMarshal(p.Managers))
+	return mustMarshal(head)
 }
 
-func next(b []byte, i int) []byte {
-	if i > 0 {
-		b = append(b, ',')
+func mustMarshal(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // nothing that the generator makes up cannot be written
 	}
-	return b
-}
-
-func appendField(b []byte, before byte, name, value string) []byte {
-	b = append(b, before)
-	b = appendText(b, name)
-	b = append(b, ':')
-	return appendText(b, value)
-}
-
-// appendText writes a string that needs no escapes: the generator makes no others.
-func appendText(b []byte, text string) []byte {
-	b = append(b, '"')
-	b = append(b, text...)
-	return append(b, '"')
-}
-
-func appendMapJSON(b []byte, m map[string]string) []byte {
-	b = append(b, '{')
-	for i, key := range sortedKeys(m) {
-		b = appendText(next(b, i), key)
-		b = appendText(append(b, ':'), m[key])
-	}
-	return append(b, '}')
-}
-
-func rfc3339(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
-
-// jsonQuoted is for texts of which nothing is known.
-func jsonQuoted(text string) []byte {
-	quoted, _ := json.Marshal(text)
-	return quoted
+	return text
 }
 
 // appendProtobuf writes the pod's head as the message PartialObjectMetadata. The numbers of the fields are those of
@@ -139,9 +71,9 @@ func appendProtobuf(b []byte, p *Pod) []byte {
 		entry = appendString(entry, 1, m.Name)
 		entry = appendString(entry, 2, m.Operation)
 		entry = appendString(entry, 3, m.APIVersion)
-		entry = appendMessage(entry, 4, timestamp(m.Time))
+		entry = appendMessage(entry, 4, timestamp(m.Time.Unix()))
 		entry = appendString(entry, 6, m.FieldsType)
-		entry = appendMessage(entry, 7, appendString(nil, 1, m.Fields))
+		entry = appendMessage(entry, 7, appendString(nil, 1, string(m.Fields)))
 		entry = appendString(entry, 8, m.Subresource)
 		meta = appendMessage(meta, 17, entry)
 	}

@@ -1,10 +1,12 @@
 package syncbench
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The made-up cluster: so many deployments in so many namespaces share the pods.
@@ -35,7 +37,6 @@ type Generator struct {
 
 // NewGenerator returns a generator of cfg.Objects pods.
 func NewGenerator(cfg Config) *Generator {
-	cfg = cfg.withDefaults()
 	return &Generator{objects: cfg.Objects, size: cfg.ObjectSize, random: rand.New(rand.NewPCG(cfg.Seed, 0x5eed)), current: deployment{number: -1}}
 }
 
@@ -68,10 +69,10 @@ func (g *Generator) Next() (Pod, bool) {
 		},
 		Owners: []Owner{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: true, BlockOwnerDeletion: true}},
 		Managers: []Manager{
-			{Name: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: created, FieldsType: "FieldsV1", Fields: d.controllerFields},
-			{Name: "calico", Operation: "Update", APIVersion: "v1", Time: created + 2, FieldsType: "FieldsV1", Subresource: "status", Fields: d.pluginFields},
-			{Name: "kubelet", Operation: "Update", APIVersion: "v1", Time: created + 5 + int64(g.random.IntN(30)), FieldsType: "FieldsV1",
-				Subresource: "status", Fields: strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)},
+			{Name: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: at(created), FieldsType: "FieldsV1", Fields: json.RawMessage(d.controllerFields)},
+			{Name: "calico", Operation: "Update", APIVersion: "v1", Time: at(created + 2), FieldsType: "FieldsV1", Subresource: "status", Fields: json.RawMessage(d.pluginFields)},
+			{Name: "kubelet", Operation: "Update", APIVersion: "v1", Time: at(created + 5 + int64(g.random.IntN(30))), FieldsType: "FieldsV1",
+				Subresource: "status", Fields: json.RawMessage(strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1))},
 		},
 	}
 	for key, value := range d.annotations {
@@ -82,6 +83,8 @@ func (g *Generator) Next() (Pod, bool) {
 	g.pad(&pod)
 	return pod, true
 }
+
+func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 func (g *Generator) newDeployment(number int) deployment {
 	d := deployment{
@@ -131,7 +134,7 @@ func (g *Generator) pad(pod *Pod) {
 		return
 	}
 	const frame = len(`,"":""`) + len(PaddingAnnotation)
-	if missing := g.size - len(appendJSON(nil, pod)) - frame; missing > 0 {
+	if missing := g.size - len(headJSON(pod)) - frame; missing > 0 {
 		pod.Annotations[PaddingAnnotation] = strings.Repeat("x", missing)
 	}
 }

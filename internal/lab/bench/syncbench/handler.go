@@ -1,18 +1,14 @@
 package syncbench
 
 import (
-	"encoding/binary"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 const (
 	jsonType     = "application/json"
 	protobufType = "application/vnd.kubernetes.protobuf"
-
-	bookmarkEvery = time.Minute
 )
 
 // ServeHTTP answers the requests of an informer about pods.
@@ -73,10 +69,9 @@ func (s *store) contentType() string {
 	return jsonType
 }
 
-// watch stays open, and says once a minute that nothing has happened.
+// watch refuses streaming lists. Another one stays open, and nothing happens: a benchmark is over before a bookmark is due.
 func (s *store) watch(w http.ResponseWriter, r *http.Request) {
-	initial := r.URL.Query().Get("sendInitialEvents") == "true"
-	if initial && !s.cfg.Streaming {
+	if r.URL.Query().Get("sendInitialEvents") == "true" {
 		refuse(w, http.StatusUnprocessableEntity, "Invalid",
 			"ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
 		return
@@ -86,52 +81,9 @@ func (s *store) watch(w http.ResponseWriter, r *http.Request) {
 		contentType += ";stream=watch"
 	}
 	w.Header().Set("Content-Type", contentType)
-	flush := http.NewResponseController(w).Flush
-	if initial {
-		for i := range s.cfg.Objects {
-			if _, err := w.Write(s.frame("ADDED", s.item(i))); err != nil {
-				return
-			}
-		}
-		w.Write(s.frame("BOOKMARK", s.bookmark(true)))
+	if http.NewResponseController(w).Flush() == nil {
+		<-r.Context().Done()
 	}
-	ticker := time.NewTicker(bookmarkEvery)
-	defer ticker.Stop()
-	for flush() == nil {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-ticker.C:
-			w.Write(s.frame("BOOKMARK", s.bookmark(false)))
-		}
-	}
-}
-
-// frame puts an object into a watch event.
-func (s *store) frame(event string, object []byte) []byte {
-	if s.cfg.Format != Protobuf {
-		frame := append([]byte(`{"type":"`+event+`","object":`), object...)
-		return append(frame, "}\n"...)
-	}
-	head, tail := envelope("meta.k8s.io/v1", "PartialObjectMetadata", len(object))
-	whole := append(append(head, object...), tail...)
-	message := appendMessage(appendString(nil, 1, event), 2, appendMessage(nil, 1, whole))
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
-}
-
-func (s *store) bookmark(end bool) []byte {
-	if s.cfg.Format == Protobuf {
-		meta := appendString(nil, 6, listVersion)
-		if end {
-			meta = appendMapProtobuf(meta, 12, map[string]string{"k8s.io/initial-events-end": "true"})
-		}
-		return appendMessage(nil, 1, meta)
-	}
-	annotations := ""
-	if end {
-		annotations = `,"annotations":{"k8s.io/initial-events-end":"true"}`
-	}
-	return []byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"` + listVersion + `"` + annotations + `}}`)
 }
 
 // refuse answers with a Status.
@@ -139,6 +91,6 @@ func refuse(w http.ResponseWriter, code int, reason, message string) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(code)
 	w.Write([]byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":`))
-	w.Write(jsonQuoted(message))
+	w.Write(mustMarshal(message))
 	w.Write([]byte(`,"reason":"` + reason + `","code":` + strconv.Itoa(code) + "}\n"))
 }

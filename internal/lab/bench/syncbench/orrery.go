@@ -30,47 +30,35 @@ type orrery struct {
 
 func (o orrery) Name() string { return o.name }
 
-func (o orrery) Start(target Target) (Informer, error) {
-	client, err := restclient.New(restclient.Config{Host: target.URL, Codec: o.codec})
-	if err != nil {
-		return nil, err
-	}
-	if target.Typed {
-		pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
-		return startInformer(client, pods, gearsOf[*api.Pod](o), func(p *api.Pod) *api.ObjectMeta { return &p.ObjectMeta })
-	}
-	heads := restclient.Metadata(client, api.PodsResource, "")
-	return startInformer(client, heads, gearsOf[*api.PartialObjectMetadata](o), func(p *api.PartialObjectMetadata) *api.ObjectMeta { return &p.ObjectMeta })
-}
+type object = *api.PartialObjectMetadata
 
-func gearsOf[T informer.Object](o orrery) informer.Gears[T] {
-	if o.textbook {
-		return informer.Gears[T]{}
-	}
-	return fast.Gears[T]()
-}
-
-// orreryInformer is a running informer for objects of type T.
-type orreryInformer[T informer.Object] struct {
+// orreryInformer is a running informer.
+type orreryInformer struct {
 	client       *restclient.Client
-	informer     *informer.SharedIndexInformer[T]
+	informer     *informer.SharedIndexInformer[object]
 	registration *informer.Registration
-	head         func(T) *api.ObjectMeta
 	added        atomic.Int64
 	stop         context.CancelFunc
 	running      sync.WaitGroup
 }
 
-func startInformer[T informer.Object](client *restclient.Client, resource *restclient.Resource[T], gears informer.Gears[T], head func(T) *api.ObjectMeta) (Informer, error) {
-	i := &orreryInformer[T]{client: client, head: head}
-	i.informer = informer.NewSharedIndexInformer(resource, informer.Config[T]{
+func (o orrery) Start(url string) (Informer, error) {
+	client, err := restclient.New(restclient.Config{Host: url, Codec: o.codec})
+	if err != nil {
+		return nil, err
+	}
+	gears := fast.Gears[object]()
+	if o.textbook {
+		gears = informer.Gears[object]{}
+	}
+	i := &orreryInformer{client: client}
+	i.informer = informer.NewSharedIndexInformer(restclient.Metadata(client, api.PodsResource, ""), informer.Config[object]{
 		Name:     "pods",
 		Gears:    gears,
-		Indexers: indexer.Indexers[T]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[T]},
+		Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
 	})
-	var err error
-	i.registration, err = i.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
-		AddFunc: func(T, bool) { i.added.Add(1) },
+	i.registration, err = i.informer.AddEventHandler(informer.ResourceEventHandlerFuncs[object]{
+		AddFunc: func(object, bool) { i.added.Add(1) },
 	})
 	if err != nil {
 		return nil, err
@@ -81,22 +69,22 @@ func startInformer[T informer.Object](client *restclient.Client, resource *restc
 	return i, nil
 }
 
-func (i *orreryInformer[T]) WaitForSync(ctx context.Context) error {
+func (i *orreryInformer) WaitForSync(ctx context.Context) error {
 	return informer.WaitForSync(ctx, i.registration)
 }
 
-func (i *orreryInformer[T]) Added() int { return int(i.added.Load()) }
+func (i *orreryInformer) Added() int { return int(i.added.Load()) }
 
-func (i *orreryInformer[T]) Each(visit func(Pod) error) error {
-	for _, object := range i.informer.GetIndexer().List() {
-		if err := visit(podOf(i.head(object))); err != nil {
+func (i *orreryInformer) Each(visit func(Pod) error) error {
+	for _, head := range i.informer.GetIndexer().List() {
+		if err := visit(podOf(&head.ObjectMeta)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (i *orreryInformer[T]) Stop() {
+func (i *orreryInformer) Stop() {
 	i.stop()
 	i.running.Wait()
 	i.client.Close()

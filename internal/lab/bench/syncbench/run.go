@@ -10,17 +10,12 @@ import (
 
 // Run syncs once and returns what it cost this process.
 func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	cfg = cfg.withDefaults()
 	m, err := measure(ctx, subject, cfg, meter)
 	if err != nil {
 		return nil, err
 	}
 	n := float64(cfg.Objects)
 	return &bench.Result{
-		Bench: "sync", Subject: subject.Name(), Parameters: cfg.parameters(),
 		Figures: []bench.Figure{
 			{Name: "synced", Unit: bench.PerSecond, Value: n / m.usage.Elapsed.Seconds(), Better: bench.Higher},
 			{Name: "time to sync", Unit: bench.Seconds, Value: m.usage.Elapsed.Seconds(), Better: bench.Lower},
@@ -57,7 +52,7 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 	bench.ResetPeakMemory()
 	var informer Informer
 	m.usage = bench.Measure(func() {
-		if informer, err = subject.Start(Target{URL: server.hello.URL, Typed: cfg.Typed}); err != nil {
+		if informer, err = subject.Start(server.hello.URL); err != nil {
 			return
 		}
 		done := follow(informer, meter)

@@ -30,7 +30,7 @@ func protobufScenario(subject Subject) bench.Scenario {
 
 func scenario(name string, subject Subject, format Format) bench.Scenario {
 	return bench.Scenario{Name: name, Fresh: true, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-		cfg := Config{Objects: effort.Of(100_000, 20_000), Format: format}.withDefaults()
+		cfg := Config{Objects: effort.Of(100_000, 20_000), Format: format, Seed: 1}
 		m, err := measure(ctx, subject, cfg, meter)
 		if err != nil {
 			return bench.Outcome{}, err

@@ -49,10 +49,7 @@ func ServeText(config string, in io.Reader, out io.Writer) error {
 
 // Serve serves the pods of the configuration on an address of this machine until in ends. It says on out where.
 func Serve(cfg Config, in io.Reader, out io.Writer) error {
-	if err := cfg.Validate(); err != nil {
-		return err
-	}
-	pods := newStore(cfg.withDefaults())
+	pods := newStore(cfg)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -31,11 +31,7 @@ func newStore(cfg Config) *store {
 			s.protobufEnds = append(s.protobufEnds, len(s.protobuf))
 			continue
 		}
-		if cfg.Typed {
-			s.json = appendTypedJSON(s.json, &pod)
-		} else {
-			s.json = appendJSON(s.json, &pod)
-		}
+		s.json = append(s.json, headJSON(&pod)...)
 		s.jsonEnds = append(s.jsonEnds, len(s.json))
 		s.json = append(s.json, ',')
 	}
@@ -65,9 +61,6 @@ func (s *store) page(from, limit int) page {
 
 func (s *store) pageJSON(from, to int, more string, remaining int) page {
 	head := `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"` + listVersion + `"`
-	if s.cfg.Typed {
-		head = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"` + listVersion + `"`
-	}
 	if more != "" {
 		head += `,"continue":"` + more + `","remainingItemCount":` + strconv.Itoa(remaining)
 	}
@@ -102,22 +95,4 @@ func (s *store) pageProtobuf(from, to int, more string, remaining int) page {
 	}
 	head, tail := envelope("meta.k8s.io/v1", "PartialObjectMetadataList", len(meta)+end-start)
 	return page{append(head, meta...), s.protobuf[start:end], tail}
-}
-
-// item returns the encoded i-th pod.
-func (s *store) item(i int) []byte {
-	if s.cfg.Format == Protobuf {
-		start := 0
-		if i > 0 {
-			start = s.protobufEnds[i-1]
-		}
-		_, _, n := protowire.ConsumeTag(s.protobuf[start:])
-		message, _ := protowire.ConsumeBytes(s.protobuf[start+n:])
-		return message
-	}
-	start := 0
-	if i > 0 {
-		start = s.jsonEnds[i-1] + 1
-	}
-	return s.json[start:s.jsonEnds[i]]
 }

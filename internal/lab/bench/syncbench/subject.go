@@ -6,16 +6,8 @@ import "context"
 type Subject interface {
 	// Name is what the subject is called in results: "orrery".
 	Name() string
-	// Start starts an informer for all pods of the server, with one handler that counts. The informer lives until Stop.
-	Start(target Target) (Informer, error)
-}
-
-// Target is what an informer is started on.
-type Target struct {
-	// URL of the server, "http://127.0.0.1:40001".
-	URL string
-	// Typed asks for whole pods instead of metadata.
-	Typed bool
+	// Start starts an informer for all pods of the server at that URL, as metadata, with one handler that counts. The informer lives until Stop.
+	Start(url string) (Informer, error)
 }
 
 // Informer is a running informer.

@@ -1,11 +1,11 @@
 package worker
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"net/rpc"
+	"net/rpc/jsonrpc"
 	"os"
 	"os/exec"
 	"sync"
@@ -15,87 +15,63 @@ import (
 // grace is how long a worker that is told to stop may take before it is killed.
 const grace = 3 * time.Second
 
-// child is one process of the operating system. All but kill must be called by one goroutine at a time.
+// child is one process of the operating system.
 type child struct {
-	started *exec.Cmd
-	stdin   io.WriteCloser
-	answers *bufio.Reader
-
-	mu   sync.Mutex // guards gone
-	gone bool       // the process has been waited for: its number may belong to somebody else
+	process *exec.Cmd
+	calls   *rpc.Client
+	kill    context.CancelFunc // kills the child and what it has started; does nothing after stop
+	ended   chan struct{}      // closed when the output has ended: the child is gone, and waits to be collected
 }
 
 func startChild(command Command) (*child, error) {
-	started := exec.Command(command.Path, command.Args...)
-	started.Env = append(os.Environ(), command.Env...)
-	started.Stderr = command.Stderr
-	apart(started)
-	stdin, err := started.StdinPipe()
+	ctx, kill := context.WithCancel(context.Background())
+	c := &child{process: exec.CommandContext(ctx, command.Path, command.Args...), kill: kill, ended: make(chan struct{})}
+	c.process.Env = append(os.Environ(), command.Env...)
+	c.process.Stderr = command.Stderr
+	c.process.Cancel = func() error { return killFamily(c.process.Process) }
+	apart(c.process)
+	stdin, err := c.process.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := started.StdoutPipe()
+	stdout, err := c.process.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := started.Start(); err != nil {
+	if err := c.process.Start(); err != nil {
+		kill()
 		return nil, err
 	}
-	return &child{started: started, stdin: stdin, answers: bufio.NewReader(stdout)}, nil
+	ended := sync.OnceFunc(func() { close(c.ended) })
+	c.calls = jsonrpc.NewClient(pipes{input{stdout, ended}, stdin, stdin})
+	return c, nil
 }
 
-// ask sends a request and waits for its answer. The end of the context kills the child.
-func (c *child) ask(ctx context.Context, asked request) (answer, error) {
-	if ctx.Err() != nil {
-		return answer{}, context.Cause(ctx)
-	}
-	line, err := json.Marshal(asked)
-	if err != nil {
-		return answer{}, err
-	}
-	// Killing the group closes its end of the pipe, which ends the wait for an answer.
-	release := context.AfterFunc(ctx, c.kill)
-	defer release()
-	if _, err := c.stdin.Write(append(line, '\n')); err != nil {
-		return answer{}, lost(ctx, err)
-	}
-	text, err := c.answers.ReadBytes('\n')
-	if err != nil {
-		return answer{}, lost(ctx, err)
-	}
-	var reply answer
-	if err := json.Unmarshal(text, &reply); err != nil {
-		return answer{}, fmt.Errorf("not an answer: %w: %q", err, text)
-	}
-	return reply, nil
-}
-
-// lost says why there is no answer: because nobody waits for it any more, or because the worker is gone.
-func lost(ctx context.Context, err error) error {
+// ask calls a method of the worker's service and waits for its answer. The end of the context kills the child.
+func (c *child) ask(ctx context.Context, method string, asked, answer any) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("the worker is gone: %w", err)
+	call := c.calls.Go(serviceName+"."+method, asked, answer, make(chan *rpc.Call, 1))
+	select {
+	case <-call.Done:
+	case <-ctx.Done():
+		c.kill()
+		return context.Cause(ctx)
+	}
+	if _, refused := errors.AsType[rpc.ServerError](call.Error); call.Error == nil || refused {
+		return call.Error
+	}
+	return fmt.Errorf("the worker is gone: %w", call.Error)
 }
 
 // stop ends the child and what it has started, and returns when they are gone.
 func (c *child) stop() {
-	_ = c.stdin.Close()
+	_ = c.calls.Close() // and with it the child's input
 	late := time.AfterFunc(grace, c.kill)
-	_, _ = io.Copy(io.Discard, c.answers) // ends when the worker does
+	<-c.ended
 	late.Stop()
-	c.kill() // what the worker has left behind in its group
-	_ = c.started.Wait()
-	c.mu.Lock()
-	c.gone = true
-	c.mu.Unlock()
-}
-
-// kill kills the child and what it has started.
-func (c *child) kill() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.gone {
-		killFamily(c.started.Process)
-	}
+	_ = killFamily(c.process.Process) // what the worker has left behind in its group
+	_ = c.process.Wait()
+	c.kill()
 }

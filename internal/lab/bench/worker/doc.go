@@ -6,11 +6,11 @@
 // A worker is a program that links one subject and calls [Main] with its scenarios. Whoever compares starts one [Process]
 // a subject and lets them take turns:
 //
-//	comparison ──{"scenario":"queue/cycle","effort":"full"}──> stdin   worker (ours)
-//	           <──{"outcome":{"figures":{…},"proof":"…"}}───── stdout
-//	           ── the next request, when that answer is there ───────> worker (theirs)
+//	comparison ──Worker.Run(scenario, effort)──> stdin   worker (ours)
+//	           <──outcome: figures, proof──────── stdout
+//	           ── the next call, when that answer is there ──> worker (theirs)
 //
-// Requests and answers are one line of JSON each, so a worker can be tried by hand.
+// Calls are JSON-RPC as net/rpc/jsonrpc speaks it.
 //
 // # Guarantees
 //
@@ -21,12 +21,12 @@
 //
 // # Goroutines
 //
-// [Serve] has one that reads requests; it ends with the input. [Process] has none between calls.
+// [Serve] has one for each call; all have ended when it returns. [Process] has one for each child, which ends with it.
 //
 // # Failure
 //
 // A worker whose input ends stops what it is doing and exits: it dies with its parent, however that died. Errors name
-// the side and the scenario, see [*Error]. [Process.Stop], and a context that ends, stop the worker and everything that
+// the side and the scenario. [Process.Stop], and a context that ends, stop the worker and everything that
 // it has started; one that does not listen is killed.
 //
 // # Testing

@@ -13,6 +13,4 @@ import (
 func apart(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killFamily kills a process and what it has started.
-func killFamily(process *os.Process) {
-	_ = syscall.Kill(-process.Pid, syscall.SIGKILL) // gone already is as good
-}
+func killFamily(process *os.Process) error { return syscall.Kill(-process.Pid, syscall.SIGKILL) }

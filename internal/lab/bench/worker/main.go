@@ -6,7 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"runtime"
+	"runtime/pprof"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/bench"
@@ -17,7 +21,7 @@ const patience = time.Minute
 
 const usage = `%s runs scenarios of the comparison for one side.
 
-  %[1]s                      read requests from standard input, one line of JSON each; this is how bench uses it
+  %[1]s                      read requests from standard input (JSON-RPC); this is how bench uses it
   %[1]s -list                what there is
   %[1]s [flags] SCENARIO...  run scenarios once and print what they found
 
@@ -44,12 +48,12 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 		fmt.Fprintf(flags.Output(), usage, flags.Name())
 		flags.PrintDefaults()
 	}
-	var alone solo
+	var effort bench.Effort
 	list := flags.Bool("list", false, "print the names of the scenarios")
-	flags.StringVar(&alone.effort, "effort", bench.Full.String(), "how much work to do: full or quick")
-	flags.IntVar(&alone.rounds, "rounds", 1, "how often to do it; the profile is of all rounds together")
-	flags.StringVar(&alone.cpuProfile, "cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
-	flags.StringVar(&alone.memProfile, "memprofile", "", "write a profile of all allocations to this `file`")
+	flags.TextVar(&effort, "effort", bench.Full, "how much work to do: full or quick")
+	rounds := flags.Int("rounds", 1, "how often to do it; the profile is of all rounds together")
+	cpuProfile := flags.String("cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
+	memProfile := flags.String("memprofile", "", "write a profile of all allocations to this `file`")
 	if err := flags.Parse(arguments[1:]); err != nil {
 		return err
 	}
@@ -59,25 +63,55 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 			fmt.Println(s.Name)
 		}
 		return nil
-	case flags.NArg() > 0:
-		return alone.run(context.Background(), os.Stdout, scenarios, flags.Args())
-	default:
-		return Serve(context.Background(), scenarios, endOfParent(os.Stdin), os.Stdout)
+	case flags.NArg() == 0:
+		// A scenario that does not listen to its context must not outlive whoever asked for it.
+		exit := func() { time.AfterFunc(patience, func() { os.Exit(1) }) }
+		return Serve(scenarios, input{os.Stdin, exit}, os.Stdout)
 	}
-}
-
-// endOfParent passes on what is read, and at the end of it gives the process a minute: a scenario that does not
-// listen to its context must not outlive whoever asked for it.
-func endOfParent(input io.Reader) io.Reader {
-	return readerFunc(func(p []byte) (int, error) {
-		n, err := input.Read(p)
-		if err != nil {
-			time.AfterFunc(patience, func() { os.Exit(1) })
+	if *memProfile != "" {
+		runtime.MemProfileRate = 16 << 10
+	}
+	return profiled(*cpuProfile, *memProfile, func() error {
+		for _, name := range flags.Args() {
+			for range *rounds {
+				outcome, err := run(context.Background(), scenarios, Request{Scenario: name, Effort: effort})
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				printOutcome(os.Stdout, name, outcome)
+			}
 		}
-		return n, err
+		return nil
 	})
 }
 
-type readerFunc func(p []byte) (int, error)
+// profiled does the work and writes the profiles that have a file.
+func profiled(cpuProfile, memProfile string, work func() error) error {
+	if cpuProfile != "" {
+		file, err := os.Create(cpuProfile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if err := work(); err != nil || memProfile == "" {
+		return err
+	}
+	file, err := os.Create(memProfile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("allocs").WriteTo(file, 0), file.Close())
+}
 
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+func printOutcome(out io.Writer, name string, outcome bench.Outcome) {
+	fmt.Fprintln(out, name)
+	for _, figure := range slices.Sorted(maps.Keys(outcome.Figures)) {
+		fmt.Fprintf(out, "  %-20s %.6g\n", figure, outcome.Figures[figure])
+	}
+	fmt.Fprintf(out, "  %s\n", outcome.Proof)
+}

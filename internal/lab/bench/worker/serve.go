@@ -1,103 +1,95 @@
 package worker
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"net/rpc"
+	"net/rpc/jsonrpc"
 	"runtime"
 	"slices"
 
 	"orrery/internal/lab/bench"
 )
 
-// Serve answers requests, one a line, until the input ends: then it stops a scenario that is running and returns nil. It
-// returns the context's error if that ended first, and then leaves a goroutine behind that ends with the input.
-func Serve(ctx context.Context, scenarios []bench.Scenario, in io.Reader, out io.Writer) error {
-	if err := checkNames(scenarios); err != nil {
+// serviceName is what calls are addressed to: "Worker.Run".
+const serviceName = "Worker"
+
+// service is what a worker does for whoever compares. Its exported methods are called over net/rpc.
+type service struct {
+	ctx       context.Context // ends with the input
+	scenarios []bench.Scenario
+	busy      chan struct{} // has room for one: scenarios take turns
+}
+
+// Request asks for one run of a scenario.
+type Request struct {
+	Scenario string
+	Effort   bench.Effort
+}
+
+// List returns the scenarios.
+func (s *service) List(_ struct{}, reply *[]bench.Scenario) error {
+	*reply = s.scenarios
+	return nil
+}
+
+// Run does a scenario once.
+func (s *service) Run(asked Request, reply *bench.Outcome) (err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	*reply, err = run(s.ctx, s.scenarios, asked)
+	return err
+}
+
+// Serve answers requests until the input ends. Then it stops a scenario that is running and returns when that has ended.
+func Serve(scenarios []bench.Scenario, in io.Reader, out io.Writer) error {
+	for i, s := range scenarios {
+		if slices.ContainsFunc(scenarios[:i], func(other bench.Scenario) bool { return other.Name == s.Name }) {
+			return fmt.Errorf("two scenarios are called %s", s.Name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	server := rpc.NewServer()
+	if err := server.RegisterName(serviceName, &service{ctx: ctx, scenarios: scenarios, busy: make(chan struct{}, 1)}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	lines := make(chan []byte)
-	ended := make(chan error, 1)
-	go func() {
-		// The end of the input is how a parent's death is noticed, in the middle of a scenario as well.
-		defer cancel()
-		ended <- readLines(ctx, in, lines)
-	}()
-	encoder := json.NewEncoder(out)
-	for {
-		select {
-		case line := <-lines:
-			answer := reply(ctx, scenarios, line)
-			if ctx.Err() != nil {
-				continue
-			}
-			if err := encoder.Encode(answer); err != nil {
-				return fmt.Errorf("answering: %w", err)
-			}
-		case err := <-ended:
-			return err
-		case <-ctx.Done():
-			select {
-			case err := <-ended:
-				return err
-			default:
-				return ctx.Err()
-			}
-		}
-	}
+	// The end of the input is how a parent's death is noticed, in the middle of a scenario as well.
+	server.ServeCodec(jsonrpc.NewServerCodec(pipes{input{in, cancel}, out, io.NopCloser(in)}))
+	return nil
 }
 
-// readLines hands over each line of the input, until that ends or nobody listens.
-func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
-	scanner := bufio.NewScanner(in)
-	for scanner.Scan() {
-		line := append([]byte(nil), scanner.Bytes()...)
-		select {
-		case lines <- line:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return scanner.Err()
+// pipes are both directions of a connection.
+type pipes struct {
+	io.Reader
+	io.Writer
+	io.Closer
 }
 
-// reply does what a line asks for.
-func reply(ctx context.Context, scenarios []bench.Scenario, line []byte) answer {
-	var asked request
-	if err := json.Unmarshal(line, &asked); err != nil {
-		return answer{Error: fmt.Sprintf("not a request: %v", err)}
-	}
-	if asked.List {
-		var list []listed
-		for _, s := range scenarios {
-			list = append(list, listed{Name: s.Name, Fresh: s.Fresh})
-		}
-		return answer{Scenarios: list}
-	}
-	effort, err := parseEffort(asked.Effort)
+// input is a reader that tells somebody when it has ended.
+type input struct {
+	io.Reader
+	ended func()
+}
+
+func (i input) Read(p []byte) (int, error) {
+	n, err := i.Reader.Read(p)
 	if err != nil {
-		return answer{Error: err.Error()}
+		i.ended()
 	}
-	outcome, err := run(ctx, scenarios, asked.Scenario, effort)
-	if err != nil {
-		return answer{Error: err.Error()}
-	}
-	return answer{Outcome: &outcome}
+	return n, err
 }
 
-func run(ctx context.Context, scenarios []bench.Scenario, name string, effort bench.Effort) (bench.Outcome, error) {
-	i := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
+func run(ctx context.Context, scenarios []bench.Scenario, asked Request) (bench.Outcome, error) {
+	i := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == asked.Scenario })
 	if i < 0 {
-		return bench.Outcome{}, fmt.Errorf("there is no scenario %q here", name)
+		return bench.Outcome{}, fmt.Errorf("there is no scenario %q here", asked.Scenario)
 	}
 	collect()
 	defer collect()
-	outcome, err := scenarios[i].Run(ctx, effort, nil)
+	outcome, err := scenarios[i].Run(ctx, asked.Effort, nil)
 	if err != nil {
 		return bench.Outcome{}, err
 	}
@@ -109,37 +101,9 @@ func run(ctx context.Context, scenarios []bench.Scenario, name string, effort be
 	return outcome, nil
 }
 
-func checkNames(scenarios []bench.Scenario) error {
-	seen := make(map[string]bool, len(scenarios))
-	for _, s := range scenarios {
-		if seen[s.Name] {
-			return fmt.Errorf("two scenarios are called %s", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return nil
-}
-
 // collect leaves nothing for the collector to do: the second cycle finishes the sweep of the first and frees what
 // finalizers and pools had held on to.
 func collect() {
 	runtime.GC()
 	runtime.GC()
 }
-
-func parseEffort(name string) (bench.Effort, error) {
-	for _, effort := range []bench.Effort{bench.Full, bench.Quick} {
-		if effort.String() == name {
-			return effort, nil
-		}
-	}
-	return bench.Full, fmt.Errorf("there is no effort %q", name)
-}
-
-// Refusal is what a worker said instead of an outcome: that it has no such scenario, or what went wrong in it.
-type Refusal struct {
-	// Text is the worker's error, which has crossed a process boundary and is only text by now.
-	Text string
-}
-
-func (e *Refusal) Error() string { return e.Text }

@@ -2,7 +2,7 @@ package worker_test
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -24,56 +24,59 @@ func zombie(stat string) bool {
 	return strings.HasPrefix(state, "Z")
 }
 
-func TestRequestsThatAreNone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, requests := io.Pipe()
-		var out bytes.Buffer
-		served := make(chan error, 1)
-		go func() { served <- worker.Serve(t.Context(), scenarios(), in, &out) }()
-		for _, line := range []string{"hello", `{"scenario":"warm","effort":"great"}`, `{"scenario":"warm","effort":"quick"}`} {
-			_, err := io.WriteString(requests, line+"\n")
-			require.NoError(t, err)
-			synctest.Wait()
-		}
+// request is a line that asks for a run.
+func request(scenario, effort string) string {
+	return fmt.Sprintf(`{"method":"Worker.Run","params":[{"Scenario":%q,"Effort":%q}],"id":1}`, scenario, effort) + "\n"
+}
+
+// serve starts a worker and sends it these lines.
+func serve(t *testing.T, lines ...string) (hangUp func() (answers string, err error)) {
+	t.Helper()
+	in, requests := io.Pipe()
+	served := make(chan error, 1)
+	var out bytes.Buffer
+	go func() { served <- worker.Serve(scenarios(), in, &out) }()
+	for _, line := range lines {
+		_, err := io.WriteString(requests, line)
+		require.NoError(t, err)
+		synctest.Wait()
+	}
+	return func() (string, error) {
 		require.NoError(t, requests.Close())
-		require.NoError(t, <-served)
-		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		require.Len(t, lines, 3)
-		assert.Contains(t, lines[0], `{"error":"not a request: `)
-		assert.Equal(t, `{"error":"there is no effort \"great\""}`, lines[1])
-		assert.Equal(t, `{"outcome":{"figures":{"n":1},"proof":"counted"}}`, lines[2])
+		err := <-served
+		return out.String(), err
+	}
+}
+
+func TestRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers, err := serve(t, request("warm", "great"), request("warm", "quick"))()
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(answers), "\n")
+		require.Len(t, lines, 2)
+		assert.Contains(t, lines[0], `"error":"there is no effort \"great\"`)
+		assert.Equal(t, `{"id":1,"result":{"figures":{"n":1},"proof":"counted"},"error":null}`, lines[1])
 	})
 }
 
 func TestTheEndOfTheInputStopsAScenario(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, requests := io.Pipe()
-		served := make(chan error, 1)
-		var out bytes.Buffer
-		go func() { served <- worker.Serve(t.Context(), scenarios(), in, &out) }()
-		_, err := io.WriteString(requests, `{"scenario":"hangs","effort":"full"}`+"\n")
+		answers, err := serve(t, request("hangs", "full"))()
 		require.NoError(t, err)
-		synctest.Wait()
-		require.NoError(t, requests.Close())
-		require.NoError(t, <-served)
-		assert.Empty(t, out.String(), "nobody is there to read an answer")
+		assert.Contains(t, answers, "context canceled")
 	})
 }
 
-func TestTheEndOfTheContextEndsServe(t *testing.T) {
+func TestScenariosTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, requests := io.Pipe()
-		ctx, cancel := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- worker.Serve(ctx, scenarios(), in, io.Discard) }()
-		synctest.Wait()
-		cancel()
-		assert.ErrorIs(t, <-served, context.Canceled)
-		require.NoError(t, requests.Close()) // the goroutine that reads ends with it
+		answers, err := serve(t, request("hangs", "full"), request("warm", "full"))()
+		require.NoError(t, err)
+		assert.Equal(t, 1, strings.Count(answers, "counted"))
+		assert.Less(t, strings.Index(answers, "context canceled"), strings.Index(answers, "counted"), "the second waits for the first")
 	})
 }
 
 func TestTwoScenariosOfOneName(t *testing.T) {
 	twice := []bench.Scenario{{Name: "one"}, {Name: "one"}}
-	assert.EqualError(t, worker.Serve(t.Context(), twice, strings.NewReader(""), io.Discard), "two scenarios are called one")
+	assert.EqualError(t, worker.Serve(twice, strings.NewReader(""), io.Discard), "two scenarios are called one")
 }

@@ -17,4 +17,6 @@ func Example() {
 	// expired-watch: all watches break, history is forgotten, and nothing is lost
 	// slow-handler: a handler that takes its time, and everybody else who does not notice
 	// conflict: somebody else keeps changing the namespace: 409, read again, repeat
+	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
+	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
 }

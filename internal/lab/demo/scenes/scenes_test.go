@@ -327,9 +327,52 @@ func TestConflict(t *testing.T) {
 	})
 }
 
+func TestVirtualMachine(t *testing.T) {
+	play(t, "virtualmachine", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Operator, "cache is Pending; its finalizers are []"},
+			beat{story.Operator, "cache: ServerCreated"},
+			beat{story.Operator, "cache is Active; its finalizers are [finalizer.cloudnative.tw]"},
+			beat{story.You, "kubectl delete vms cache"},
+			beat{story.Handler, "the deletion of cache arrives as an update"},
+			beat{story.Operator, "cache is Terminating"},
+			beat{story.Operator, "cache: ServerDeleted"},
+			beat{story.Server, "the last finalizer of cache has gone"},
+			beat{story.Demo, "the controller of the machines is stopped"},
+			beat{story.You, "kubectl get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
+			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
+			beat{story.Operator, "the controller of the machines runs"},
+			beat{story.Deleter, "through /finalize"},
+		)
+		require.Len(t, s.Lines, 1)
+		assert.Equal(t, story.Type{Name: "servers outside", Left: 0, Most: 3}, s.Lines[0])
+	})
+}
+
+func TestRollout(t *testing.T) {
+	play(t, "rollout", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "kubectl create deployment shop"},
+			beat{story.Worker, "with 2 pods"},
+			beat{story.You, "2 of 2 pods serve"},
+			beat{story.You, "kubectl scale deployment shop --replicas=5"},
+			beat{story.Worker, "creates pod"},
+			beat{story.Worker, "expectations are open"},
+			beat{story.Demo, "the store shows 2 pods, there are 5"},
+			beat{story.You, "5 of 5 pods serve"},
+			beat{story.You, "kubectl set image deployment/shop"},
+			beat{story.Worker, "is created"},
+			beat{story.Worker, "deletes pod"},
+			beat{story.You, "5 of 5 pods serve"},
+			beat{story.You, "kubectl delete namespace"},
+		)
+		assert.Equal(t, 2+3+5, howOften(s, story.Worker, "creates pod"), "none is created twice")
+	})
+}
+
 // What a scene says is complete, and the files that it sends its reader to are there.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "virtualmachine", "rollout"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
@@ -362,5 +405,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, virtualmachine, rollout`)
 }

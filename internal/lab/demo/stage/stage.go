@@ -26,6 +26,7 @@ type Stage struct {
 	stop       context.CancelFunc // of the informers
 	halt       context.CancelFunc // of the controller
 	slowCtx    context.Context    // of what a scene adds; ends with the controller
+	machines   machines           // of the scene with virtual machines
 
 	running sync.WaitGroup
 }

@@ -27,7 +27,7 @@
 //
 // # Failure
 //
-// Two families of one name, or a number of label values that is not that of the labels, are mistakes in the program and
+// Two families of one name and of different kinds, or a number of label values that is not that of the labels, are mistakes in the program and
 // panic when they are made.
 //
 // # Testing

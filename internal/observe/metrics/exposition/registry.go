@@ -19,40 +19,44 @@ type Registry struct {
 
 type family struct {
 	name   string
+	values any // a *Vec, nil if somebody else has the values
 	expose func(*encoder)
 }
 
-// Counters registers a family of counters.
+// Counters returns the family of counters of that name. It is made if there is none.
 func (r *Registry) Counters(desc Desc) *Vec[Counter] {
-	v := &Vec[Counter]{desc: desc, children: map[string]child[Counter]{},
-		make:  func() *Counter { return &Counter{} },
-		write: func(e *encoder, d Desc, labels []string, c *Counter) { e.sample(d, labels, c.Value()) }}
-	r.add(desc, v.expose)
-	return v
+	return vecOf(r, desc, func() *Counter { return &Counter{} }, func(e *encoder, d Desc, labels []string, c *Counter) { e.sample(d, labels, c.Value()) })
 }
 
-// Gauges registers a family of gauges.
+// Gauges returns the family of gauges of that name. It is made if there is none.
 func (r *Registry) Gauges(desc Desc) *Vec[Gauge] {
-	v := &Vec[Gauge]{desc: desc, children: map[string]child[Gauge]{},
-		make:  func() *Gauge { return &Gauge{} },
-		write: func(e *encoder, d Desc, labels []string, g *Gauge) { e.sample(d, labels, g.Value()) }}
-	r.add(desc, v.expose)
-	return v
+	return vecOf(r, desc, func() *Gauge { return &Gauge{} }, func(e *encoder, d Desc, labels []string, g *Gauge) { e.sample(d, labels, g.Value()) })
 }
 
-// Histograms registers a family of histograms.
+// Histograms returns the family of histograms of that name. It is made if there is none.
 func (r *Registry) Histograms(desc Desc) *Vec[Histogram] {
-	v := &Vec[Histogram]{desc: desc, children: map[string]child[Histogram]{},
-		make:  func() *Histogram { return newHistogram(desc.Buckets) },
-		write: func(e *encoder, d Desc, labels []string, h *Histogram) { e.histogram(d, labels, h) }}
-	r.add(desc, v.expose)
+	return vecOf(r, desc, func() *Histogram { return newHistogram(desc.Buckets) }, (*encoder).histogram)
+}
+
+func vecOf[M any](r *Registry, desc Desc, make func() *M, write func(*encoder, Desc, []string, *M)) *Vec[M] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, there := r.findLocked(desc.Name); there {
+		if v, ok := r.families[at].values.(*Vec[M]); ok {
+			return v
+		}
+	}
+	v := &Vec[M]{desc: desc, children: map[string]child[M]{}, make: make, write: write}
+	r.addLocked(desc, v, v.expose)
 	return v
 }
 
 // Func registers a family of counters or gauges whose values somebody else has: collect is called with each reading, and
 // calls put for each value. If it puts two with the same labels, a scraper refuses both.
 func (r *Registry) Func(desc Desc, collect func(put func(value float64, labels ...string))) {
-	r.add(desc, func(e *encoder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addLocked(desc, nil, func(e *encoder) {
 		first := true
 		collect(func(value float64, labels ...string) {
 			desc.mustFit(labels)
@@ -65,14 +69,16 @@ func (r *Registry) Func(desc Desc, collect func(put func(value float64, labels .
 	})
 }
 
-func (r *Registry) add(desc Desc, expose func(*encoder)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, taken := slices.BinarySearchFunc(r.families, desc.Name, func(f family, name string) int { return strings.Compare(f.name, name) })
+func (r *Registry) addLocked(desc Desc, values any, expose func(*encoder)) {
+	at, taken := r.findLocked(desc.Name)
 	if taken {
 		panic("exposition: there are two families of the name " + desc.Name)
 	}
-	r.families = slices.Insert(slices.Clone(r.families), at, family{name: desc.Name, expose: expose})
+	r.families = slices.Insert(slices.Clone(r.families), at, family{name: desc.Name, values: values, expose: expose})
+}
+
+func (r *Registry) findLocked(name string) (at int, there bool) {
+	return slices.BinarySearchFunc(r.families, name, func(f family, name string) int { return strings.Compare(f.name, name) })
 }
 
 // WriteText writes all families. Its error is the writer's.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/progress"
 	"orrery/upstream/bench/compare"
 )
 
@@ -14,14 +13,14 @@ import (
 // measure when it is over.
 type console struct {
 	meter   bench.Meter
-	display *progress.Display // nil unless stderr is a terminal
+	display *bench.Progress // nil unless stderr is a terminal
 	began   time.Time
 }
 
 func newConsole() *console {
 	c := &console{began: time.Now()}
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		c.display = progress.Start(os.Stderr, &c.meter)
+		c.display = bench.ShowProgress(os.Stderr, &c.meter)
 	}
 	return c
 }

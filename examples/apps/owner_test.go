@@ -1,0 +1,151 @@
+package apps_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/apps"
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/clustertest"
+	"orrery/restclient/api"
+)
+
+// recorder is a client that records patches, and answers a get with live and a patch with err.
+type recorder[T apps.Owned] struct {
+	apps.Client[T]
+	live    T
+	err     error
+	patches []string
+}
+
+func (r *recorder[T]) Get(context.Context, string, api.GetOptions) (T, error) { return r.live, r.err }
+
+func (r *recorder[T]) Patch(_ context.Context, name string, _ api.PatchType, patch []byte, _ api.UpdateOptions, _ ...string) (T, error) {
+	r.patches = append(r.patches, fmt.Sprintf("%s %s", name, patch))
+	return r.live, r.err
+}
+
+func pod(name, owner string, labels map[string]string) *apps.Pod {
+	p := &apps.Pod{ObjectMeta: api.ObjectMeta{Name: name, Namespace: "default", UID: "uid-" + name, Labels: labels}}
+	if owner != "" {
+		p.OwnerReferences = []api.OwnerReference{{Kind: "Other", UID: "not a controller"}, {UID: owner, Controller: new(true)}}
+	}
+	return p
+}
+
+func TestClaim(t *testing.T) {
+	ours, others := map[string]string{"app": "web"}, map[string]string{"app": "api"}
+	set := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Name: "web", Namespace: "default", UID: "set"}}
+	set.Spec.Selector.MatchLabels = ours
+	deleted := &apps.ReplicaSet{ObjectMeta: set.ObjectMeta, Spec: set.Spec}
+	deleted.DeletionTimestamp = &api.Time{}
+	successor := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Name: "web", UID: "another"}}
+	ending := pod("ending", "", ours)
+	ending.DeletionTimestamp = &api.Time{}
+	refusal := func(code int) error { return api.NewStatusError(api.Status{Code: code, Message: "no"}) }
+	const (
+		adoption = `orphan {"metadata":{"uid":"uid-orphan","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"set","controller":true,"blockOwnerDeletion":true}]}}`
+		release  = `stray {"metadata":{"uid":"uid-stray","ownerReferences":[{"$patch":"delete","uid":"set"}]}}`
+	)
+	for name, c := range map[string]struct {
+		set     *apps.ReplicaSet
+		live    *apps.ReplicaSet
+		getErr  error
+		podErr  error
+		pods    []*apps.Pod
+		claimed int
+		patches []string
+		err     string
+	}{
+		"its own, and those of others":    {pods: []*apps.Pod{pod("a", "set", ours), pod("b", "other", ours), pod("c", "", others)}, claimed: 1},
+		"an orphan is adopted":            {pods: []*apps.Pod{pod("orphan", "", ours)}, claimed: 1, patches: []string{adoption}},
+		"an orphan that ends is not":      {pods: []*apps.Pod{ending}},
+		"the server is not reached":       {pods: []*apps.Pod{pod("orphan", "", ours)}, getErr: errors.New("down"), err: "down"},
+		"the owner is being deleted":      {pods: []*apps.Pod{pod("orphan", "", ours)}, live: deleted, err: "deleted meanwhile"},
+		"the owner is another":            {pods: []*apps.Pod{pod("orphan", "", ours)}, live: successor, err: "deleted meanwhile"},
+		"the orphan has gone":             {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusNotFound), patches: []string{adoption}},
+		"another owner was faster":        {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusUnprocessableEntity), patches: []string{adoption}},
+		"the adoption fails":              {pods: []*apps.Pod{pod("orphan", "", ours)}, podErr: refusal(http.StatusInternalServerError), patches: []string{adoption}, err: "no"},
+		"a stray is released":             {pods: []*apps.Pod{pod("stray", "set", others)}, patches: []string{release}},
+		"the stray is another":            {pods: []*apps.Pod{pod("stray", "set", others)}, podErr: refusal(http.StatusConflict), patches: []string{release}},
+		"the release fails":               {pods: []*apps.Pod{pod("stray", "set", others)}, podErr: refusal(http.StatusForbidden), patches: []string{release}, err: "no"},
+		"the cache knows of the deletion": {set: deleted, pods: []*apps.Pod{pod("orphan", "", ours), pod("stray", "set", others), pod("a", "set", ours)}, claimed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner, live := set, set
+			if c.set != nil {
+				owner = c.set
+			}
+			if c.live != nil {
+				live = c.live
+			}
+			client := &recorder[*apps.Pod]{err: c.podErr}
+			sets := apps.Collection[*apps.ReplicaSet]{Client: func(string) apps.Client[*apps.ReplicaSet] {
+				return &recorder[*apps.ReplicaSet]{live: live, err: c.getErr}
+			}}
+			pods := apps.Collection[*apps.Pod]{Client: func(string) apps.Client[*apps.Pod] { return client }}
+			claimed, err := apps.Claim(t.Context(), owner, sets, c.pods, pods)
+			assert.Len(t, claimed, c.claimed)
+			assert.Equal(t, c.patches, client.patches)
+			if c.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, c.err)
+			}
+		})
+	}
+}
+
+// An event of an object concerns its owner, the owner that it had, and, while it has none, everyone who may adopt it.
+func TestOwnedHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cluster := clustertest.New(t)
+		sets := clustertest.Collection[*apps.ReplicaSet](cluster.Client(), apps.ReplicaSetsResource, gears.Set{})
+		for _, name := range []string{"web", "also-web", "api"} {
+			set := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Name: name, Namespace: "default", UID: "uid-" + name}}
+			set.Spec.Selector.MatchLabels = map[string]string{"app": name}
+			if name == "also-web" {
+				set.Spec.Selector.MatchLabels["app"] = "web"
+			}
+			require.NoError(t, sets.Informer.GetIndexer().Add(set))
+		}
+		assert.ElementsMatch(t, []string{"default/web", "default/also-web", "default/api"}, sets.Keys())
+		_, err := sets.ByKey("default/none")
+		assert.True(t, api.IsNotFound(err))
+
+		var concerned []string
+		handler := apps.OwnedHandler[*apps.Pod](sets, func(set *apps.ReplicaSet) { concerned = append(concerned, set.Name) })
+		owned := func(set string) *apps.Pod {
+			p := pod("p", "uid-"+set, map[string]string{"app": "web"})
+			p.OwnerReferences[1].Name = set
+			return p
+		}
+		orphan := pod("p", "", map[string]string{"app": "web"})
+		foreign := owned("web")
+		foreign.OwnerReferences[1].UID = "former"
+		for _, c := range []struct {
+			event func()
+			want  []string
+		}{
+			{func() { handler.OnAdd(orphan, false) }, []string{"web", "also-web"}},
+			{func() { handler.OnAdd(owned("api"), false) }, []string{"api"}},
+			{func() { handler.OnAdd(foreign, false) }, nil},
+			{func() { handler.OnUpdate(owned("web"), owned("web")) }, []string{"web"}},
+			{func() { handler.OnUpdate(owned("web"), owned("api")) }, []string{"web", "api"}},
+			{func() { handler.OnUpdate(owned("api"), orphan) }, []string{"api", "web", "also-web"}},
+			{func() { handler.OnDelete(informer.DeletedObject[*apps.Pod]{Object: owned("web")}) }, []string{"web"}},
+		} {
+			concerned = nil
+			c.event()
+			assert.ElementsMatch(t, c.want, concerned)
+		}
+	})
+}

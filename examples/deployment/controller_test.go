@@ -1,0 +1,467 @@
+package deployment_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/apps"
+	"orrery/examples/deployment"
+	"orrery/examples/replicaset"
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/clustertest"
+	"orrery/restclient/api"
+)
+
+const (
+	deploymentsPath = "/apis/apps/v1/namespaces/default/deployments"
+	setsPath        = "/apis/apps/v1/namespaces/default/replicasets"
+	podsPath        = "/api/v1/namespaces/default/pods"
+	webPath         = deploymentsPath + "/web"
+)
+
+// world is a cluster with both controllers, and somebody who watches the pods.
+type world struct {
+	*clustertest.Cluster
+	t     *testing.T
+	gears gears.Set
+
+	mu   sync.Mutex
+	pods map[string]*apps.Pod // as the watch tells of them, by key
+	most int                  // pods that count, since the last call of watched
+	few  int                  // pods that serve
+}
+
+func inBothGears(t *testing.T, play func(w *world)) {
+	t.Helper()
+	for _, name := range []string{"textbook", "fast"} {
+		t.Run(name, func(t *testing.T) {
+			set, err := gears.Parse(name)
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{Cluster: clustertest.New(t), t: t, gears: set, pods: map[string]*apps.Pod{}}
+				w.watch()
+				play(w)
+			})
+		})
+	}
+}
+
+// watch counts pods at every event.
+func (w *world) watch() {
+	pods := clustertest.Collection[*apps.Pod](w.Admin(), api.PodsResource, gears.Set{})
+	_, err := pods.Informer.AddEventHandler(informer.ResourceEventHandlerFuncs[*apps.Pod]{
+		AddFunc:    func(pod *apps.Pod, _ bool) { w.count(pod.Name, pod) },
+		UpdateFunc: func(_, pod *apps.Pod) { w.count(pod.Name, pod) },
+		DeleteFunc: func(deleted informer.DeletedObject[*apps.Pod]) { w.count(deleted.Object.Name, nil) },
+	})
+	require.NoError(w.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	running := clustertest.Run(ctx, pods.Informer.Run)
+	w.t.Cleanup(func() {
+		stop()
+		<-running
+	})
+}
+
+func (w *world) count(name string, pod *apps.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pods[name] = pod
+	active, ready := 0, 0
+	for _, pod := range w.pods {
+		if pod == nil || !pod.IsActive() {
+			continue
+		}
+		active++
+		if _, serves := pod.IsReady(); serves {
+			ready++
+		}
+	}
+	w.most, w.few = max(w.most, active), min(w.few, ready)
+}
+
+// watched returns the largest number of pods since the last call, and the smallest of those that served.
+func (w *world) watched() (most, few int) {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	most, few = w.most, w.few
+	w.most, w.few = 0, 1000
+	return most, few
+}
+
+// start runs both controllers on one set of caches. kill ends them in the middle of whatever they do.
+func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
+	client := w.Client()
+	deployments := clustertest.Collection[*apps.Deployment](client, apps.DeploymentsResource, w.gears)
+	sets := clustertest.Collection[*apps.ReplicaSet](client, apps.ReplicaSetsResource, w.gears)
+	pods := clustertest.Collection[*apps.Pod](client, api.PodsResource, w.gears)
+	pool := worker.Config{NewQueue: w.gears.NewQueue}
+	upper, err := deployment.NewController(deployment.Config{Deployments: deployments, ReplicaSets: sets, Pods: pods, Worker: pool})
+	require.NoError(w.t, err)
+	lower, err := replicaset.NewController(replicaset.Config{ReplicaSets: sets, Pods: pods, Worker: pool})
+	require.NoError(w.t, err)
+	ctx, kill := context.WithCancel(context.Background())
+	running := clustertest.Run(ctx, deployments.Informer.Run, sets.Informer.Run, pods.Informer.Run,
+		func(ctx context.Context) error { upper.RunWithin(ctx, ctx); return nil },
+		func(ctx context.Context) error { lower.RunWithin(ctx, ctx); return nil })
+	w.t.Cleanup(func() {
+		kill()
+		<-running
+	})
+	return kill, running
+}
+
+// web describes a deployment of an image, with more fields of its spec.
+func web(replicas int, image, more string) string {
+	return fmt.Sprintf(`{"metadata":{"name":"web"},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}},"template":%s%s}}`,
+		replicas, template(image), more)
+}
+
+func template(image string) string {
+	return fmt.Sprintf(`{"metadata":{"labels":{"app":"web"},"annotations":{"kubelet.orrery/stops-after":"1s"}},`+
+		`"spec":{"containers":[{"name":"c","image":%q}]}}`, image)
+}
+
+func (w *world) web() apps.Deployment { return clustertest.Get[apps.Deployment](w.Cluster, webPath) }
+
+func (w *world) setImage(image string) {
+	w.t.Helper()
+	w.Must("PATCH", webPath, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":%q}]}}}}`, image))
+}
+
+// rolledOut waits until the rollout is over, as kubectl rollout status does.
+func (w *world) rolledOut() apps.Deployment {
+	w.t.Helper()
+	var d apps.Deployment
+	w.Within(2*time.Minute, "the rollout is over", func() bool {
+		d = w.web()
+		s, n := d.Status, d.Spec.Replicas
+		return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n
+	})
+	time.Sleep(5 * time.Second)
+	return w.web()
+}
+
+// sets returns the sets, by image, with the revision and the size of each.
+func (w *world) sets() map[string]string {
+	all := map[string]string{}
+	for _, set := range clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items {
+		all[imageOf(set.Spec.Template.Spec)] = fmt.Sprintf("revision %s, %d pods",
+			set.Annotations["deployment.kubernetes.io/revision"], set.Spec.Replicas)
+	}
+	return all
+}
+
+func imageOf(podSpec json.RawMessage) string {
+	var spec struct {
+		Containers []struct{ Image string }
+	}
+	if err := json.Unmarshal(podSpec, &spec); err != nil {
+		return err.Error()
+	}
+	return spec.Containers[0].Image
+}
+
+func (w *world) condition(kind string) string {
+	condition := apps.FindCondition(w.web().Status.Conditions, kind)
+	if condition == nil {
+		return ""
+	}
+	return string(condition.Status) + " " + condition.Reason
+}
+
+func TestARollingUpdateKeepsItsBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		strategy  string
+		most, few int
+	}{
+		"a quarter, as by default":    {``, 5, 3},
+		"more pods first":             {`,"strategy":{"rollingUpdate":{"maxSurge":2,"maxUnavailable":0}}`, 6, 4},
+		"fewer pods first":            {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"50%"}}`, 4, 2},
+		"a percentage that is no pod": {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"10%"}}`, 4, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothGears(t, func(w *world) {
+				w.start()
+				w.Must("POST", deploymentsPath, web(4, "one", c.strategy+`,"minReadySeconds":2`))
+				d := w.rolledOut()
+				assert.Equal(t, "1", d.Annotations["deployment.kubernetes.io/revision"])
+				assert.Equal(t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+				assert.Equal(t, "True MinimumReplicasAvailable", w.condition("Available"))
+
+				w.watched()
+				w.setImage("two")
+				d = w.rolledOut()
+				most, few := w.watched()
+				assert.Equal(t, c.most, most, "pods at most")
+				assert.GreaterOrEqual(t, few, c.few, "pods that served")
+				assert.Equal(t, map[string]string{"one": "revision 1, 0 pods", "two": "revision 2, 4 pods"}, w.sets())
+				assert.Equal(t, "2", d.Annotations["deployment.kubernetes.io/revision"])
+				assert.Zero(t, d.Status.UnavailableReplicas)
+			})
+		})
+	}
+}
+
+func TestRecreateEndsAllPodsFirst(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(3, "one", `,"strategy":{"type":"Recreate"}`))
+		w.rolledOut()
+		w.watched()
+		w.setImage("two")
+		w.Within(time.Minute, "all old pods are told to end", func() bool {
+			return w.sets()["one"] == "revision 1, 0 pods" && w.web().Status.Replicas == 0
+		})
+		assert.NotContains(w.t, w.sets(), "two", "old pods have a second to end")
+		w.rolledOut()
+		most, few := w.watched()
+		assert.Equal(w.t, 3, most)
+		assert.Zero(w.t, few)
+		assert.Equal(w.t, "revision 2, 3 pods", w.sets()["two"])
+	})
+}
+
+func TestScaling(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		for _, replicas := range []int{6, 1, 0, 3} {
+			w.Must("PATCH", webPath+"/scale", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+			d := w.rolledOut()
+			assert.Equal(w.t, replicas, d.Status.ReadyReplicas)
+			assert.Equal(w.t, map[string]string{"one": fmt.Sprintf("revision 1, %d pods", replicas)}, w.sets())
+		}
+		// Both at once, and once more while the rollout goes on.
+		w.Must("PATCH", webPath, `{"spec":{"replicas":5,"minReadySeconds":3,"template":`+template("two")+`}}`)
+		time.Sleep(4 * time.Second)
+		w.Must("PATCH", webPath+"/scale", `{"spec":{"replicas":2}}`)
+		w.rolledOut()
+		assert.Equal(w.t, map[string]string{"one": "revision 1, 0 pods", "two": "revision 2, 2 pods"}, w.sets())
+	})
+}
+
+// kubectl rollout undo writes the template of an old set into the deployment, without the hash.
+func TestUndoIsARolloutOfAnOldTemplate(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		w.setImage("two")
+		w.rolledOut()
+		w.setImage("one")
+		w.rolledOut()
+		assert.Equal(w.t, map[string]string{"one": "revision 3, 2 pods", "two": "revision 2, 0 pods"}, w.sets())
+		assert.Equal(w.t, "3", w.web().Annotations["deployment.kubernetes.io/revision"])
+	})
+}
+
+func TestTheHistoryHasALimit(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(1, "image-0", `,"revisionHistoryLimit":2`))
+		w.rolledOut()
+		for i := range 4 {
+			w.Must("PATCH", webPath, fmt.Sprintf(`{"metadata":{"annotations":{"kubernetes.io/change-cause":"no %d"}}}`, i))
+			w.setImage(fmt.Sprintf("image-%d", i+1))
+			w.rolledOut()
+		}
+		assert.Equal(w.t, map[string]string{
+			"image-2": "revision 3, 0 pods", "image-3": "revision 4, 0 pods", "image-4": "revision 5, 1 pods",
+		}, w.sets())
+		for _, set := range clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items {
+			assert.NotEmpty(w.t, set.Annotations["kubernetes.io/change-cause"])
+		}
+	})
+}
+
+func TestAPausedDeploymentOnlyScales(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		w.Must("PATCH", webPath, `{"spec":{"paused":true}}`)
+		time.Sleep(time.Second)
+		assert.Equal(w.t, "Unknown DeploymentPaused", w.condition("Progressing"))
+		w.setImage("two")
+		w.Must("PATCH", webPath+"/scale", `{"spec":{"replicas":4}}`)
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, map[string]string{"one": "revision 1, 4 pods"}, w.sets())
+		w.Must("PATCH", webPath, `{"spec":{"paused":false}}`)
+		w.rolledOut()
+		assert.Equal(w.t, map[string]string{"one": "revision 1, 0 pods", "two": "revision 2, 4 pods"}, w.sets())
+		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+
+		// Paused half way: the sets keep their sizes.
+		w.Must("PATCH", webPath, `{"spec":{"minReadySeconds":10}}`)
+		w.setImage("three")
+		time.Sleep(time.Second)
+		w.Must("PATCH", webPath, `{"spec":{"paused":true}}`)
+		time.Sleep(time.Second)
+		half := w.sets()
+		assert.NotEqual(w.t, "revision 3, 4 pods", half["three"])
+		w.Must("PATCH", webPath+"/scale", `{"spec":{"replicas":6}}`)
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, half, w.sets())
+	})
+}
+
+// A deployment that was made paused has no set, and gets none.
+func TestADeploymentThatIsPausedFromTheBeginning(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", `,"paused":true`))
+		time.Sleep(time.Minute)
+		assert.Empty(w.t, w.sets())
+		assert.Equal(w.t, int64(1), w.web().Status.ObservedGeneration)
+	})
+}
+
+func TestARolloutWithoutProgressIsReportedAndGoesOn(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		heal := w.Fault("forbid:verb=create,resource=pods,user=" + clustertest.ControllerUser)
+		w.Must("POST", deploymentsPath, web(2, "one", `,"progressDeadlineSeconds":60`))
+		time.Sleep(50 * time.Second)
+		assert.Equal(w.t, "True NewReplicaSetCreated", w.condition("Progressing"))
+		assert.Equal(w.t, "True FailedCreate", w.condition(apps.ReplicaFailure))
+		assert.Equal(w.t, "False MinimumReplicasUnavailable", w.condition("Available"))
+		time.Sleep(15 * time.Second)
+		assert.Equal(w.t, "False ProgressDeadlineExceeded", w.condition("Progressing"))
+		heal()
+		w.rolledOut()
+		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+		assert.Empty(w.t, w.condition(apps.ReplicaFailure))
+	})
+}
+
+func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		heal := w.Fault("forbid:verb=create,resource=replicasets,user=" + clustertest.ControllerUser)
+		w.Must("POST", deploymentsPath, web(2, "one", ``))
+		time.Sleep(10 * time.Second)
+		assert.Equal(w.t, "False ReplicaSetCreateError", w.condition("Progressing"))
+		heal()
+		w.rolledOut()
+	})
+}
+
+// Another object has the name that the new set would get.
+func TestACollisionOfNames(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		kill, ended := w.start()
+		w.Must("POST", deploymentsPath, web(1, "one", ""))
+		w.rolledOut()
+		list := clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath)
+		require.Len(w.t, list.Items, 1)
+		kill()
+		<-ended
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
+		w.Within(time.Minute, "all goes", func() bool { return len(w.sets()) == 0 })
+		w.Must("POST", setsPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"other"}},`+
+			`"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"c","image":"other"}]}}}}`, list.Items[0].Name))
+		w.start()
+		w.Must("POST", deploymentsPath, web(1, "one", ""))
+		d := w.rolledOut()
+		assert.Equal(w.t, 1, d.Status.CollisionCount)
+		assert.Equal(w.t, "revision 1, 1 pods", w.sets()["one"])
+	})
+}
+
+// kubectl delete --cascade=orphan leaves the sets, and a new deployment with the same selector takes them.
+func TestSetsAreAdopted(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		w.watched()
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Orphan"}`)
+		w.Within(time.Minute, "the deployment goes", func() bool {
+			_, err := w.Request("GET", webPath, "")
+			return api.IsNotFound(err)
+		})
+		w.Must("POST", deploymentsPath, web(2, "one", ""))
+		w.rolledOut()
+		most, few := w.watched()
+		assert.Equal(w.t, 0, most, "no pod has changed")
+		assert.Equal(w.t, 1000, few)
+		w.Must("DELETE", webPath, `{"propagationPolicy":"Foreground"}`)
+		w.Within(time.Minute, "everything goes", func() bool {
+			_, err := w.Request("GET", webPath, "")
+			return api.IsNotFound(err) && len(w.sets()) == 0
+		})
+	})
+}
+
+// Both controllers are killed at the first request, at the second, and so on, before or after the server has served it. New
+// ones, with the other gears, finish the rollout, and the bounds hold all the time.
+func TestKilledAtEveryRequest(t *testing.T) {
+	textbook, err := gears.Parse(gears.Textbook)
+	require.NoError(t, err)
+	for _, strategy := range []string{"", `,"strategy":{"type":"Recreate"}`} {
+		for _, served := range []bool{false, true} {
+			t.Run(fmt.Sprintf("strategy=%s served=%v", strategy, served), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := &world{Cluster: clustertest.New(t), t: t, pods: map[string]*apps.Pod{}}
+					w.watch()
+					for request := 1; !w.killedAt(request, served, strategy, textbook); request++ {
+						require.Less(t, request, 500)
+					}
+				})
+			})
+		}
+	}
+}
+
+func (w *world) killedAt(request int, served bool, strategy string, textbook gears.Set) (survived bool) {
+	t := w.t
+	w.watched()
+	first, second := textbook, gears.Set{}
+	if request%2 == 0 {
+		first, second = second, first
+	}
+	w.gears = first
+	kill, ended := w.start()
+	synctest.Wait()
+	w.Killer.KillAt(request, served, kill)
+	w.Must("POST", deploymentsPath, web(2, "one", strategy))
+	time.Sleep(10 * time.Second)
+	w.setImage("two")
+	time.Sleep(20 * time.Second)
+	survived = w.Killer.Requests() < request
+	kill()
+	<-ended
+
+	w.gears = second
+	kill, ended = w.start()
+	w.Killer.KillAt(0, false, nil)
+	w.rolledOut()
+	most, _ := w.watched()
+	bound := 3
+	if strategy != "" {
+		bound = 2
+	}
+	require.LessOrEqual(t, most, bound, "killed at request %d", request)
+	require.Contains(t, w.sets()["two"], ", 2 pods", "killed at request %d", request)
+
+	w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
+	w.Within(time.Minute, "everything goes", func() bool {
+		return len(w.sets()) == 0 && len(clustertest.Get[api.List[json.RawMessage]](w.Cluster, podsPath).Items) == 0
+	})
+	kill()
+	<-ended
+	return survived
+}

@@ -1,0 +1,139 @@
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// pass is one look at a deployment, and what is done about it.
+type pass struct {
+	*Controller
+	deployment *apps.Deployment
+	sets       []*apps.ReplicaSet // all that belong to it, the oldest first
+	current    *apps.ReplicaSet   // the one with the deployment's template, nil if there is none
+
+	// For the report.
+	created    bool  // current is new
+	createErr  error // current could not be created
+	collisions int   // status.collisionCount
+}
+
+func newPass(c *Controller, d *apps.Deployment, sets []*apps.ReplicaSet) *pass {
+	slices.SortFunc(sets, func(a, b *apps.ReplicaSet) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	p := &pass{Controller: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
+	same := func(set *apps.ReplicaSet) bool { return set.Spec.Template.Equal(&d.Spec.Template) }
+	if i := slices.IndexFunc(sets, same); i >= 0 {
+		p.current = sets[i]
+	}
+	return p
+}
+
+// old returns the sets with other templates.
+func (p *pass) old() []*apps.ReplicaSet {
+	return slices.DeleteFunc(slices.Clone(p.sets), func(set *apps.ReplicaSet) bool { return set == p.current })
+}
+
+// sum adds up a number of each set.
+func sum(sets []*apps.ReplicaSet, number func(*apps.ReplicaSet) int) (total int) {
+	for _, set := range sets {
+		total += number(set)
+	}
+	return total
+}
+
+func wanted(set *apps.ReplicaSet) int    { return set.Spec.Replicas }
+func available(set *apps.ReplicaSet) int { return set.Status.AvailableReplicas }
+
+// step does what is next.
+func (p *pass) step(ctx context.Context) error {
+	if err := p.syncCurrent(ctx); err != nil {
+		return err
+	}
+	switch {
+	case p.deployment.Spec.Paused:
+		return p.scalePaused(ctx)
+	case slices.ContainsFunc(p.sets, func(set *apps.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }):
+		return nil // the replica set controller has not reported yet what it has made of the last step
+	case p.deployment.Spec.Strategy.Type == apps.Recreate:
+		return p.recreate(ctx)
+	default:
+		return p.rollingUpdate(ctx)
+	}
+}
+
+// scalePaused gives the only set that has pods the deployment's size. A rollout that was paused half way keeps its sizes.
+// (Upstream gives each set its share.)
+func (p *pass) scalePaused(ctx context.Context) error {
+	active := slices.DeleteFunc(slices.Clone(p.sets), func(set *apps.ReplicaSet) bool { return set.Spec.Replicas == 0 })
+	if len(active) == 0 && p.current != nil {
+		active = append(active, p.current)
+	}
+	if len(active) != 1 {
+		return nil
+	}
+	_, err := p.scaleTo(ctx, active[0], p.deployment.Spec.Replicas)
+	return err
+}
+
+// recreate ends all old pods before the first new one is created.
+func (p *pass) recreate(ctx context.Context) error {
+	ended := true
+	for _, set := range p.old() {
+		scaled, err := p.scaleTo(ctx, set, 0)
+		if err != nil {
+			return err
+		}
+		ended = ended && !scaled && set.Status.Replicas == 0 && !p.hasPods(set)
+	}
+	if !ended {
+		return nil
+	}
+	if err := p.ensureCurrent(ctx, p.deployment.Spec.Replicas); err != nil || p.current == nil {
+		return err
+	}
+	if _, err := p.scaleTo(ctx, p.current, p.deployment.Spec.Replicas); err != nil {
+		return err
+	}
+	return p.cleanup(ctx)
+}
+
+// hasPods reports whether a set has pods whose containers may still run, those in deletion among them.
+func (p *pass) hasPods(set *apps.ReplicaSet) bool {
+	return slices.ContainsFunc(p.pods.In(set.Namespace).List(), func(pod *apps.Pod) bool {
+		owner := apps.ControllerOf(&pod.ObjectMeta)
+		return owner != nil && owner.UID == set.UID && pod.Status.Phase != api.PodSucceeded && pod.Status.Phase != api.PodFailed
+	})
+}
+
+// change changes a set.
+func (p *pass) change(ctx context.Context, set *apps.ReplicaSet, change apps.Change) error {
+	changed, err := apps.Apply(ctx, p.Controller.sets.Client(set.Namespace), set, change)
+	if err != nil {
+		return err
+	}
+	p.sets[slices.Index(p.sets, set)] = changed
+	if set == p.current {
+		p.current = changed
+	}
+	return nil
+}
+
+// scaleTo gives a set another size, and reports whether it had another one.
+func (p *pass) scaleTo(ctx context.Context, set *apps.ReplicaSet, replicas int) (scaled bool, err error) {
+	if set.Spec.Replicas == replicas {
+		return false, nil
+	}
+	if err := p.change(ctx, set, apps.Change{Spec: map[string]int{"replicas": replicas}}); err != nil {
+		return false, err
+	}
+	if p.trace.Scaled != nil {
+		p.trace.Scaled(p.deployment, set, replicas)
+	}
+	return true, nil
+}

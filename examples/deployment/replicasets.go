@@ -1,0 +1,136 @@
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// ensureCurrent creates the new set if there is none. It stays nil without an error if its name is taken: another name is
+// tried when the collision has been reported.
+func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
+	if p.current != nil {
+		return nil
+	}
+	d := p.deployment
+	set := p.newSet(replicas)
+	client := p.Controller.sets.Client(d.Namespace)
+	created, err := client.Create(ctx, set, api.UpdateOptions{})
+	switch {
+	case err == nil:
+		p.created = true
+		if p.trace.Created != nil {
+			p.trace.Created(d, created)
+		}
+	case api.IsAlreadyExists(err):
+		created, err = client.Get(ctx, set.Name, api.GetOptions{})
+		if err != nil {
+			return err
+		}
+		owner := apps.ControllerOf(&created.ObjectMeta)
+		if owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template) {
+			p.collisions = p.collisions + 1
+			return nil
+		}
+		// The controller created it before, and the informer has not told of it yet.
+	case api.IsNamespaceTerminating(err):
+		return nil
+	default:
+		p.createErr = err
+		return err
+	}
+	p.current, p.sets = created, append(p.sets, created)
+	return nil
+}
+
+func (p *pass) newSet(replicas int) *apps.ReplicaSet {
+	d := p.deployment
+	hash := d.Spec.Template.Hash(p.collisions)
+	set := &apps.ReplicaSet{
+		TypeMeta: api.TypeMeta{APIVersion: apps.GroupVersion, Kind: apps.ReplicaSetKind},
+		ObjectMeta: api.ObjectMeta{
+			Name: d.Name + "-" + hash, Namespace: d.Namespace,
+			Labels:          apps.WithTemplateHash(d.Spec.Template.Labels, hash),
+			Annotations:     p.annotations(),
+			OwnerReferences: []api.OwnerReference{d.Owner().Reference()},
+		},
+		Spec: apps.ReplicaSetSpec{
+			Replicas: replicas, MinReadySeconds: d.Spec.MinReadySeconds,
+			Selector: d.Spec.Selector, Template: d.Spec.Template,
+		},
+	}
+	set.Spec.Selector.MatchLabels = apps.WithTemplateHash(d.Spec.Selector.MatchLabels, hash)
+	set.Spec.Template.Labels = set.Labels
+	return set
+}
+
+// revisionAnnotation counts the templates that a deployment has had. kubectl rollout history lists the sets by it. A set
+// whose template comes back gets a new number, and the deployment has that of its new set.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+func revision(meta *api.ObjectMeta) int {
+	number, _ := strconv.Atoi(meta.Annotations[revisionAnnotation])
+	return number
+}
+
+// annotations returns those of the new set: what it inherits from the deployment, kubernetes.io/change-cause for one, and the
+// highest revision.
+func (p *pass) annotations() map[string]string {
+	annotations := map[string]string{}
+	for key, value := range p.deployment.Annotations {
+		if key != "kubectl.kubernetes.io/last-applied-configuration" && !strings.HasPrefix(key, "deployment.kubernetes.io/") {
+			annotations[key] = value
+		}
+	}
+	highest := 0
+	for _, set := range p.old() {
+		highest = max(highest, revision(&set.ObjectMeta))
+	}
+	number := highest + 1
+	if p.current != nil {
+		number = max(number, revision(&p.current.ObjectMeta))
+	}
+	annotations[revisionAnnotation] = strconv.Itoa(number)
+	return annotations
+}
+
+// syncCurrent brings the new set, if it is there already, up to date in what is not part of the template.
+func (p *pass) syncCurrent(ctx context.Context) error {
+	if p.current == nil {
+		return nil
+	}
+	annotations, minReady, same := p.annotations(), p.deployment.Spec.MinReadySeconds, true
+	for key, value := range annotations {
+		same = same && p.current.Annotations[key] == value
+	}
+	if same && p.current.Spec.MinReadySeconds == minReady {
+		return nil
+	}
+	return p.change(ctx, p.current, apps.Change{Annotations: annotations, Spec: map[string]int{"minReadySeconds": minReady}})
+}
+
+// cleanup deletes the oldest sets of the history that are more than spec.revisionHistoryLimit, once the rollout is over.
+func (p *pass) cleanup(ctx context.Context) error {
+	d := p.deployment
+	if d.Spec.RevisionHistoryLimit == nil || !p.complete() {
+		return nil
+	}
+	history := p.old()
+	slices.SortStableFunc(history, func(a, b *apps.ReplicaSet) int {
+		return cmp.Compare(revision(&a.ObjectMeta), revision(&b.ObjectMeta))
+	})
+	for _, set := range history[:max(0, len(history)-*d.Spec.RevisionHistoryLimit)] {
+		if set.Spec.Replicas+set.Status.Replicas > 0 || set.DeletionTimestamp != nil {
+			continue
+		}
+		if err := apps.DeleteIncarnation(ctx, p.Controller.sets.Client(set.Namespace), &set.ObjectMeta); err != nil && !api.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// progressing is the condition that says how a rollout goes.
+const progressing = "Progressing"
+
+// Its reasons that decide something. kubectl rollout status ends with an error at reasonTimedOut.
+const (
+	reasonComplete = "NewReplicaSetAvailable"
+	reasonTimedOut = "ProgressDeadlineExceeded"
+	reasonUpdated  = "ReplicaSetUpdated"
+	reasonPaused   = "DeploymentPaused"
+)
+
+// counts returns the numbers of the status.
+func (p *pass) counts() apps.DeploymentStatus {
+	ready := func(set *apps.ReplicaSet) int { return set.Status.ReadyReplicas }
+	there := func(set *apps.ReplicaSet) int { return set.Status.Replicas }
+	status := apps.DeploymentStatus{
+		Replicas:            sum(p.sets, there),
+		ReadyReplicas:       sum(p.sets, ready),
+		AvailableReplicas:   sum(p.sets, available),
+		UnavailableReplicas: max(0, sum(p.sets, wanted)-sum(p.sets, available)),
+		ObservedGeneration:  p.deployment.Generation,
+		Conditions:          p.deployment.Status.Conditions,
+		CollisionCount:      p.collisions,
+	}
+	if p.current != nil {
+		status.UpdatedReplicas = p.current.Status.Replicas
+	}
+	return status
+}
+
+// complete reports whether the rollout is over: all pods are new, and serve.
+func (p *pass) complete() bool {
+	status, replicas := p.counts(), p.deployment.Spec.Replicas
+	return p.current != nil && status.Replicas == replicas && status.UpdatedReplicas == replicas && status.AvailableReplicas == replicas
+}
+
+// report writes the status if it has changed. It returns when the deadline of the rollout is over, 0 if there is none.
+func (p *pass) report(ctx context.Context) (after time.Duration, err error) {
+	d, now := p.deployment, time.Now()
+	status := p.counts()
+	status.Conditions = p.conditions(status, now)
+	number := revision(&d.ObjectMeta)
+	if p.current != nil {
+		number = revision(&p.current.ObjectMeta)
+	}
+	if !reflect.DeepEqual(status, d.Status) || number != revision(&d.ObjectMeta) {
+		change := apps.Change{Annotations: map[string]string{revisionAnnotation: strconv.Itoa(number)}, Status: status}
+		_, err = apps.Apply(ctx, p.deployments.Client(d.Namespace), d, change, "status")
+	}
+	rollout := apps.FindCondition(status.Conditions, progressing)
+	if rollout == nil || d.Spec.Paused || rollout.Reason == reasonComplete || rollout.Reason == reasonTimedOut {
+		return 0, err
+	}
+	return max(time.Second, p.deadline(rollout).Sub(now)), err
+}
+
+func (p *pass) deadline(rollout *apps.Condition) time.Time {
+	return rollout.LastUpdateTime.Add(time.Duration(*p.deployment.Spec.ProgressDeadlineSeconds) * time.Second)
+}
+
+func (p *pass) conditions(status apps.DeploymentStatus, now time.Time) []apps.Condition {
+	available := apps.NewCondition("Available", api.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+	if status.AvailableReplicas >= p.deployment.Spec.Replicas-p.deployment.MaxUnavailable() {
+		available = apps.NewCondition("Available", api.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+	}
+	conditions := apps.WithCondition(status.Conditions, available)
+
+	if p.deployment.Spec.ProgressDeadlineSeconds == nil {
+		conditions = apps.WithoutCondition(conditions, progressing)
+	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated { // each bit of it extends the deadline
+		conditions = apps.WithRenewedCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
+	} else if reason != "" {
+		conditions = apps.WithCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
+	}
+
+	for i := len(p.sets) - 1; i >= 0; i-- { // the youngest set that could not create its pods
+		if failure := apps.FindCondition(p.sets[i].Status.Conditions, apps.ReplicaFailure); failure != nil {
+			return apps.WithCondition(conditions, apps.NewCondition(apps.ReplicaFailure, failure.Status, failure.Reason, failure.Message))
+		}
+	}
+	return apps.WithoutCondition(conditions, apps.ReplicaFailure)
+}
+
+// progress returns what the condition Progressing has to say; without a reason it stays as it is.
+func (p *pass) progress(status apps.DeploymentStatus, now time.Time) (holds api.ConditionStatus, reason, message string) {
+	before := p.deployment.Status
+	known := cmp.Or(apps.FindCondition(before.Conditions, progressing), &apps.Condition{})
+	progressed := status.UpdatedReplicas > before.UpdatedReplicas || status.ReadyReplicas > before.ReadyReplicas ||
+		status.AvailableReplicas > before.AvailableReplicas ||
+		status.Replicas-status.UpdatedReplicas < before.Replicas-before.UpdatedReplicas
+	switch {
+	case p.deployment.Spec.Paused && known.Reason != reasonTimedOut:
+		return api.ConditionUnknown, reasonPaused, "Deployment is paused"
+	case p.deployment.Spec.Paused:
+	case known.Reason == reasonPaused:
+		return api.ConditionUnknown, "DeploymentResumed", "Deployment is resumed"
+	case p.createErr != nil:
+		return api.ConditionFalse, "ReplicaSetCreateError", p.createErr.Error()
+	case p.current == nil: // it waits for old pods to end, or for another name
+	case p.created:
+		return api.ConditionTrue, "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", p.current.Name)
+	case known.Reason == reasonComplete && status.Replicas == status.UpdatedReplicas: // a pod that fails later is no failed rollout
+	case p.complete():
+		return api.ConditionTrue, reasonComplete, fmt.Sprintf("ReplicaSet %q has successfully progressed.", p.current.Name)
+	case progressed:
+		return api.ConditionTrue, reasonUpdated, fmt.Sprintf("ReplicaSet %q is progressing.", p.current.Name)
+	case known.Reason == "":
+		return api.ConditionTrue, "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", p.current.Name)
+	case known.Reason != reasonComplete && p.deadline(known).Before(now):
+		return api.ConditionFalse, reasonTimedOut, fmt.Sprintf("ReplicaSet %q has timed out progressing.", p.current.Name)
+	}
+	return "", "", ""
+}

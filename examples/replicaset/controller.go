@@ -1,0 +1,164 @@
+package replicaset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"orrery/examples/apps"
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/restclient/api"
+)
+
+// Controller keeps the pods of replica sets.
+type Controller struct {
+	sets         apps.Collection[*apps.ReplicaSet]
+	pods         apps.Collection[*apps.Pod]
+	pool         *worker.Pool
+	trace        Trace
+	expectations *expectations
+	// satisfied is that of expectations. A test shows what happens without them.
+	satisfied func(set string) bool
+}
+
+// Config is what a controller needs. The collections are required; the zero value of everything else works.
+type Config struct {
+	ReplicaSets apps.Collection[*apps.ReplicaSet]
+	Pods        apps.Collection[*apps.Pod]
+	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are overwritten.
+	Worker worker.Config
+	// Trace gets what happens. Default: none.
+	Trace *Trace
+}
+
+// Trace is a set of hooks, called on the goroutines of workers, several at a time. Each may be nil.
+type Trace struct {
+	// Created and Deleted are called after a request about a pod; err says that it failed.
+	Created func(set *apps.ReplicaSet, pod string, err error)
+	Deleted func(set *apps.ReplicaSet, pod string, err error)
+	// Waiting: a pass creates and deletes nothing, because the informer has not told yet of all that was asked for before.
+	Waiting func(set *apps.ReplicaSet)
+}
+
+// NewController registers the controller's handlers. It fails if an informer has stopped.
+func NewController(config Config) (*Controller, error) {
+	c := &Controller{sets: config.ReplicaSets, pods: config.Pods, expectations: newExpectations()}
+	c.satisfied = c.expectations.satisfied
+	if config.Trace != nil {
+		c.trace = *config.Trace
+	}
+	sets, err1 := config.ReplicaSets.Informer.AddEventHandler(c.setHandler())
+	pods, err2 := config.Pods.Informer.AddEventHandler(c.podHandler())
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	config.Worker.Name = "replicaset"
+	config.Worker.Reconcile = c.syncReplicaSet
+	config.Worker.Keys = c.sets.Keys
+	config.Worker.Synced = []informer.InformerSynced{sets.HasSynced, pods.HasSynced}
+	c.pool = worker.New(config.Worker)
+	return c, nil
+}
+
+// Pool returns the controller's queue and workers, to look at.
+func (c *Controller) Pool() *worker.Pool { return c.pool }
+
+// RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut short at once.
+func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
+
+func (c *Controller) enqueue(sets ...*apps.ReplicaSet) {
+	for _, set := range sets {
+		c.pool.Add(set.Owner().Key())
+	}
+}
+
+func (c *Controller) setHandler() informer.ResourceEventHandler[*apps.ReplicaSet] {
+	return informer.ResourceEventHandlerFuncs[*apps.ReplicaSet]{
+		AddFunc: func(set *apps.ReplicaSet, _ bool) { c.enqueue(set) },
+		UpdateFunc: func(old, set *apps.ReplicaSet) {
+			if old.UID != set.UID {
+				c.expectations.forget(old.UID)
+			}
+			c.enqueue(set)
+		},
+		DeleteFunc: func(deleted informer.DeletedObject[*apps.ReplicaSet]) { c.expectations.forget(deleted.Object.UID) },
+	}
+}
+
+func (c *Controller) podHandler() informer.ResourceEventHandler[*apps.Pod] {
+	return informer.ResourceEventHandlerFuncs[*apps.Pod]{
+		AddFunc: func(pod *apps.Pod, _ bool) {
+			if owner := apps.ControllerOf(&pod.ObjectMeta); owner != nil {
+				c.expectations.creationsObserved(owner.UID, 1)
+			}
+			if pod.DeletionTimestamp != nil { // it appears after a gap of the watch in which it was created and deleted
+				c.podDeleted(pod)
+				return
+			}
+			c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
+		},
+		UpdateFunc: c.podUpdated,
+		DeleteFunc: func(deleted informer.DeletedObject[*apps.Pod]) { c.podDeleted(deleted.Object) },
+	}
+}
+
+func (c *Controller) podUpdated(old, pod *apps.Pod) {
+	switch owner := apps.ControllerOf(&pod.ObjectMeta); {
+	case old.UID != pod.UID: // deleted and created again in a gap of the watch
+		c.podDeleted(old)
+		if owner != nil {
+			c.expectations.creationsObserved(owner.UID, 1)
+		}
+	case apps.LostController(&old.ObjectMeta, &pod.ObjectMeta):
+		c.enqueue(apps.OwnersOf(&old.ObjectMeta, c.sets)...)
+	}
+	if pod.DeletionTimestamp != nil {
+		c.podDeleted(pod)
+		return
+	}
+	c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
+}
+
+// podDeleted is called when the deletion of a pod begins, which is what counts here, and again when the pod has gone.
+func (c *Controller) podDeleted(pod *apps.Pod) {
+	owner := apps.ControllerOf(&pod.ObjectMeta)
+	if owner == nil {
+		return
+	}
+	c.expectations.deletionObserved(owner.UID, pod.UID)
+	c.enqueue(apps.OwnersOf(&pod.ObjectMeta, c.sets)...)
+}
+
+// syncReplicaSet makes one pass over a set.
+func (c *Controller) syncReplicaSet(ctx context.Context, key string) (after time.Duration, err error) {
+	set, err := c.sets.ByKey(key)
+	if api.IsNotFound(err) {
+		return 0, nil
+	}
+	// This comes before the pods are read: an event that satisfies the expectations is in the store already.
+	upToDate := c.satisfied(set.UID)
+	active := slices.DeleteFunc(c.pods.In(set.Namespace).List(), func(pod *apps.Pod) bool { return !pod.IsActive() })
+	pods, err := apps.Claim(ctx, set, c.sets, active, c.pods)
+	if err != nil {
+		return 0, err
+	}
+	var manageErr error
+	switch {
+	case set.DeletionTimestamp != nil:
+	case !upToDate:
+		if c.trace.Waiting != nil {
+			c.trace.Waiting(set)
+		}
+	default:
+		manageErr = c.manageReplicas(ctx, set, pods)
+	}
+	status, after := calculateStatus(set, pods, manageErr, time.Now())
+	if !upToDate {
+		status.ObservedGeneration = set.Status.ObservedGeneration // nothing was done about this one yet
+		after = cmp.Or(after, expectationsTimeout)                // the event that is waited for may never come
+	}
+	return after, errors.Join(manageErr, c.updateStatus(ctx, set, status))
+}

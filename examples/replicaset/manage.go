@@ -1,0 +1,121 @@
+package replicaset
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// burstReplicas bounds how many pods one pass creates or deletes.
+const burstReplicas = 500
+
+// manageReplicas creates the pods that are missing, or deletes those that are too many. pods are those that count.
+func (c *Controller) manageReplicas(ctx context.Context, set *apps.ReplicaSet, pods []*apps.Pod) error {
+	switch missing := set.Spec.Replicas - len(pods); {
+	case missing > 0:
+		return c.createPods(ctx, set, min(missing, burstReplicas))
+	case missing < 0:
+		return c.deletePods(ctx, set, podsToDelete(pods, c.relatedPods(set), min(-missing, burstReplicas)))
+	}
+	return nil
+}
+
+func (c *Controller) createPods(ctx context.Context, set *apps.ReplicaSet, count int) error {
+	c.expectations.expectCreations(set.UID, count)
+	created, err := slowStart(count, func() error { return c.createPod(ctx, set) })
+	c.expectations.creationsObserved(set.UID, count-created) // nothing is going to be told of the others
+	if api.IsNamespaceTerminating(err) {
+		return nil // no pod can be created there any more
+	}
+	return err
+}
+
+func (c *Controller) createPod(ctx context.Context, set *apps.ReplicaSet) error {
+	pod, err := c.pods.Client(set.Namespace).Create(ctx, set.Spec.Template.PodFor(set.Owner()), api.UpdateOptions{})
+	if c.trace.Created != nil {
+		name := ""
+		if err == nil {
+			name = pod.Name
+		}
+		c.trace.Created(set, name, err)
+	}
+	return err
+}
+
+// slowStart calls create count times, in batches of 1, 2, 4 and so on. A batch is begun only if the one before had no error. It
+// returns how many calls succeeded, and the first error.
+func slowStart(count int, create func() error) (succeeded int, err error) {
+	for size := 1; succeeded < count; size *= 2 {
+		batch := min(size, count-succeeded)
+		failures := inParallel(batch, func(int) error { return create() })
+		succeeded += batch - len(failures)
+		if len(failures) > 0 {
+			return succeeded, failures[0]
+		}
+	}
+	return succeeded, nil
+}
+
+// inParallel calls do for 0 to count-1 at the same time, and returns the errors.
+func inParallel(count int, do func(i int) error) (failures []error) {
+	var (
+		calls sync.WaitGroup
+		mu    sync.Mutex
+	)
+	for i := range count {
+		calls.Go(func() {
+			if err := do(i); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failures = append(failures, err)
+			}
+		})
+	}
+	calls.Wait()
+	return failures
+}
+
+func (c *Controller) deletePods(ctx context.Context, set *apps.ReplicaSet, pods []*apps.Pod) error {
+	var uids []string
+	for _, pod := range pods {
+		uids = append(uids, pod.UID)
+	}
+	c.expectations.expectDeletions(set.UID, uids)
+	return errors.Join(inParallel(len(pods), func(i int) error { return c.deletePod(ctx, set, pods[i]) })...)
+}
+
+func (c *Controller) deletePod(ctx context.Context, set *apps.ReplicaSet, pod *apps.Pod) error {
+	err := apps.DeleteIncarnation(ctx, c.pods.Client(set.Namespace), &pod.ObjectMeta)
+	if err != nil {
+		c.expectations.deletionObserved(set.UID, pod.UID)
+	}
+	if c.trace.Deleted != nil {
+		c.trace.Deleted(set, pod.Name, err)
+	}
+	if api.IsNotFound(err) {
+		return nil // somebody else was faster
+	}
+	return err
+}
+
+// relatedPods returns how many active pods each node has of this set and of those with the same owner: the other sets of its
+// deployment.
+func (c *Controller) relatedPods(set *apps.ReplicaSet) map[string]int {
+	owner := apps.ControllerOf(&set.ObjectMeta)
+	related := map[string]bool{set.UID: true}
+	for _, sibling := range c.sets.In(set.Namespace).List() {
+		if of := apps.ControllerOf(&sibling.ObjectMeta); owner != nil && of != nil && of.UID == owner.UID {
+			related[sibling.UID] = true
+		}
+	}
+	onNode := map[string]int{}
+	for _, pod := range c.pods.In(set.Namespace).List() {
+		if of := apps.ControllerOf(&pod.ObjectMeta); of != nil && related[of.UID] && pod.IsActive() {
+			onNode[pod.Spec.NodeName]++
+		}
+	}
+	return onNode
+}

@@ -1,0 +1,71 @@
+package replicaset
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// deletionCost is the annotation by which a pod says what its deletion costs: those that cost less go first.
+const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
+
+// podsToDelete chooses which pods go when there are too many. related is how many pods each node has of the same owner.
+func podsToDelete(pods []*apps.Pod, related map[string]int, count int) []*apps.Pod {
+	if count >= len(pods) {
+		return pods
+	}
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *apps.Pod) int { return goesBefore(a, b, related) })
+	return sorted[:count]
+}
+
+// goesBefore compares two pods by what their end would cost, the cheaper first. The first difference decides.
+//
+// Ages are compared as they are. Upstream compares their logarithms and chooses among equals by chance, so that the pods
+// which are left are not all the oldest.
+func goesBefore(a, b *apps.Pod, related map[string]int) int {
+	aSince, aReady := a.IsReady()
+	bSince, bReady := b.IsReady()
+	return cmp.Or(
+		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),          // not on a node yet
+		cmp.Compare(phaseRank[a.Status.Phase], phaseRank[b.Status.Phase]), // not running yet
+		falseFirst(aReady, bReady),                                        // not ready
+		cmp.Compare(costOf(a), costOf(b)),                                 // said to be cheap
+		cmp.Compare(related[b.Spec.NodeName], related[a.Spec.NodeName]),   // on a node with more of them
+		bSince.Compare(aSince),                                            // ready for a shorter time
+		cmp.Compare(restarts(b), restarts(a)),                             // restarted more often
+		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),             // newer
+		cmp.Compare(a.Name, b.Name),                                       // the choice does not depend on chance
+	)
+}
+
+var phaseRank = map[api.PodPhase]int{api.PodPending: 0, "": 0, api.PodUnknown: 1, api.PodRunning: 2}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+func costOf(pod *apps.Pod) int {
+	cost, err := strconv.Atoi(pod.Annotations[deletionCost])
+	if err != nil {
+		return 0
+	}
+	return cost
+}
+
+// restarts returns how often the container was restarted that was restarted most often.
+func restarts(pod *apps.Pod) (most int) {
+	for _, container := range pod.Status.ContainerStatuses {
+		most = max(most, container.RestartCount)
+	}
+	return most
+}

@@ -1,0 +1,117 @@
+package replicaset
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/examples/apps"
+	"orrery/restclient/api"
+)
+
+// Each pod differs in one thing from the one before, and costs more.
+func TestTheCheapestPodsGoFirst(t *testing.T) {
+	created := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	pod := func(change func(*apps.Pod)) *apps.Pod {
+		p := &apps.Pod{}
+		p.CreationTimestamp = api.NewTime(created)
+		p.Spec.NodeName = "quiet"
+		p.Status.Phase = api.PodRunning
+		p.Status.Conditions = []apps.Condition{{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}}
+		change(p)
+		return p
+	}
+	pods := []*apps.Pod{
+		pod(func(p *apps.Pod) { p.Spec.NodeName = "" }),
+		pod(func(p *apps.Pod) { p.Status.Phase = api.PodPending }),
+		pod(func(p *apps.Pod) { p.Status.Phase = api.PodUnknown }),
+		pod(func(p *apps.Pod) { p.Status.Conditions = nil }),
+		pod(func(p *apps.Pod) { p.Annotations = map[string]string{deletionCost: "-5"} }),
+		pod(func(p *apps.Pod) {
+			p.Spec.NodeName = "crowded"
+			p.Annotations = map[string]string{deletionCost: "nonsense"}
+		}),
+		pod(func(p *apps.Pod) { p.Status.Conditions[0].LastTransitionTime = api.NewTime(created.Add(time.Hour)) }),
+		pod(func(p *apps.Pod) {
+			p.Status.ContainerStatuses = []apps.ContainerStatus{{RestartCount: 1}, {RestartCount: 3}}
+		}),
+		pod(func(p *apps.Pod) { p.CreationTimestamp = api.NewTime(created.Add(time.Hour)) }),
+		pod(func(*apps.Pod) {}),
+	}
+	shuffled := make([]*apps.Pod, len(pods))
+	for i, place := range rand.Perm(len(pods)) {
+		pods[i].Name = fmt.Sprint(i)
+		shuffled[place] = pods[i]
+	}
+	related := map[string]int{"quiet": 1, "crowded": 2}
+	for count := range pods {
+		var want, got []string
+		for _, p := range pods[:count] {
+			want = append(want, p.Name)
+		}
+		for _, p := range podsToDelete(shuffled, related, count) {
+			got = append(got, p.Name)
+		}
+		assert.Equal(t, want, got)
+	}
+	assert.Len(t, podsToDelete(shuffled, related, 99), len(pods))
+}
+
+func TestBatchesDouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		began, batches := time.Now(), map[time.Duration]int{}
+		succeeded, err := slowStart(10, func() error {
+			time.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			batches[time.Since(began)]++
+			return nil
+		})
+		assert.Equal(t, 10, succeeded)
+		assert.NoError(t, err)
+		assert.Equal(t, map[time.Duration]int{time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 4, 4 * time.Second: 3}, batches)
+
+		tries := 0
+		succeeded, err = slowStart(100, func() error { tries++; return errors.New("full") })
+		assert.Zero(t, succeeded)
+		assert.EqualError(t, err, "full")
+		assert.Equal(t, 1, tries)
+	})
+}
+
+func TestExpectations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newExpectations()
+		assert.True(t, e.satisfied("a"))
+		e.creationsObserved("a", 1) // of another controller's pods
+		e.deletionObserved("a", "x")
+		assert.True(t, e.satisfied("a"))
+
+		e.expectCreations("a", 2)
+		assert.True(t, e.satisfied("b"))
+		e.creationsObserved("a", 1)
+		assert.False(t, e.satisfied("a"))
+		e.creationsObserved("a", 1)
+		assert.True(t, e.satisfied("a"))
+
+		e.expectDeletions("a", []string{"x", "y"})
+		e.deletionObserved("a", "x")
+		e.deletionObserved("a", "x") // the deletion begins, and the pod goes
+		assert.False(t, e.satisfied("a"))
+		time.Sleep(expectationsTimeout - time.Second)
+		assert.False(t, e.satisfied("a"))
+		time.Sleep(time.Second)
+		assert.True(t, e.satisfied("a"), "the event is not going to come any more")
+
+		e.expectCreations("a", 1)
+		e.forget("a")
+		assert.True(t, e.satisfied("a"))
+	})
+}

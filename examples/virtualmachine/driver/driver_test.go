@@ -1,0 +1,169 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/virtualmachine/driver"
+)
+
+// request is one that every machine can do.
+func request(name string) driver.CreateRequest {
+	return driver.CreateRequest{Name: name, CPU: 500, Memory: 256 << 20}
+}
+
+// contract is what every driver does. end makes a server end by itself.
+func contract(t *testing.T, d driver.Interface, end func(name string)) {
+	ctx := t.Context()
+	exists := func(name string) bool {
+		t.Helper()
+		exists, err := d.IsServerExist(ctx, name)
+		require.NoError(t, err)
+		return exists
+	}
+	status := func(name string) driver.Status {
+		t.Helper()
+		status, err := d.GetServerStatus(ctx, name)
+		require.NoError(t, err)
+		return status
+	}
+
+	assert.False(t, exists("a"))
+	assert.Equal(t, driver.Ended, status("a").State, "what does not exist has ended")
+	require.NoError(t, d.DeleteServer(ctx, "a"), "and can be deleted")
+
+	require.NoError(t, d.CreateServer(ctx, request("a")))
+	require.NoError(t, d.CreateServer(ctx, request("b")))
+	assert.True(t, exists("a"))
+	first := status("a")
+	assert.Equal(t, driver.Running, first.State)
+	assert.NotEmpty(t, first.ID)
+	require.Eventually(t, func() bool { return status("a").MemoryPercentage > 0 }, time.Minute, time.Millisecond, "a new process has no memory yet")
+	assert.Less(t, first.MemoryPercentage, 100.0)
+	assert.GreaterOrEqual(t, first.CPUPercentage, 0.0)
+
+	require.NoError(t, d.CreateServer(ctx, request("a")))
+	assert.Equal(t, first.ID, status("a").ID, "one that runs is not created again")
+
+	end("a")
+	require.Eventually(t, func() bool { return !exists("a") }, time.Minute, time.Millisecond)
+	assert.Equal(t, driver.Ended, status("a").State)
+	assert.NotEmpty(t, status("a").Reason)
+	require.NoError(t, d.CreateServer(ctx, request("a")))
+	assert.True(t, exists("a"), "one that has ended is replaced")
+	assert.NotEqual(t, first.ID, status("a").ID)
+
+	require.NoError(t, d.DeleteServer(ctx, "a"))
+	assert.False(t, exists("a"))
+	assert.True(t, exists("b"), "the other one is left alone")
+	require.NoError(t, d.DeleteServer(ctx, "b"))
+	assert.Equal(t, driver.Ended, status("b").State)
+}
+
+func TestMemory(t *testing.T) {
+	d := &driver.Memory{Capacity: 1 << 30}
+	contract(t, d, func(name string) { d.End(name, "ended by the test") })
+	assert.Empty(t, d.Names())
+
+	var refused *driver.RefusedError
+	assert.ErrorAs(t, d.CreateServer(t.Context(), driver.CreateRequest{Name: "large", Memory: 2 << 30}), &refused)
+	require.NoError(t, d.CreateServer(t.Context(), request("a")))
+	assert.Equal(t, map[string]driver.CreateRequest{"a": request("a")}, d.Servers())
+
+	over, end := context.WithCancelCause(t.Context())
+	why := errors.New("no more")
+	end(why)
+	assert.ErrorIs(t, d.CreateServer(over, request("b")), why)
+	assert.ErrorIs(t, d.DeleteServer(over, "a"), why)
+	_, err := d.IsServerExist(over, "a")
+	assert.ErrorIs(t, err, why)
+	_, err = d.GetServerStatus(over, "a")
+	assert.ErrorIs(t, err, why)
+	assert.Equal(t, []string{"a"}, d.Names())
+}
+
+// stuck is a driver that never answers by itself.
+type stuck struct{}
+
+func (stuck) CreateServer(ctx context.Context, _ driver.CreateRequest) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (s stuck) DeleteServer(ctx context.Context, _ string) error {
+	return s.CreateServer(ctx, driver.CreateRequest{})
+}
+func (s stuck) IsServerExist(ctx context.Context, name string) (bool, error) {
+	return false, s.DeleteServer(ctx, name)
+}
+func (s stuck) GetServerStatus(ctx context.Context, name string) (driver.Status, error) {
+	return driver.Status{}, s.DeleteServer(ctx, name)
+}
+
+// calls makes each call of a driver once and returns the errors by name.
+func calls(ctx context.Context, d driver.Interface) map[string]error {
+	_, exist := d.IsServerExist(ctx, "a")
+	_, status := d.GetServerStatus(ctx, "a")
+	return map[string]error{
+		"CreateServer": d.CreateServer(ctx, request("a")), "DeleteServer": d.DeleteServer(ctx, "a"),
+		"IsServerExist": exist, "GetServerStatus": status,
+	}
+}
+
+func TestCallsHaveALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		for name, err := range calls(t.Context(), driver.WithTimeout(stuck{}, time.Minute)) {
+			assert.EqualError(t, err, name+": the driver did not answer in time: context deadline exceeded")
+			assert.ErrorIs(t, err, driver.ErrTimeout)
+		}
+		assert.Equal(t, 4*time.Minute, time.Since(began))
+		over, end := context.WithCancel(t.Context())
+		end()
+		for name, err := range calls(over, driver.WithTimeout(stuck{}, time.Minute)) {
+			assert.EqualError(t, err, name+": context canceled", "the caller's own end is another thing")
+		}
+		for name, err := range calls(t.Context(), driver.WithTimeout(&driver.Memory{}, time.Minute)) {
+			assert.NoError(t, err, name)
+		}
+	})
+}
+
+func TestDriversByName(t *testing.T) {
+	standIn(t, "docker")
+	standIn(t, "podman")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, name := range driver.Names() {
+		d, err := driver.New(name, driver.Options{})
+		require.NoError(t, err, name)
+		assert.NotNil(t, d)
+	}
+	_, err := driver.New("vmware", driver.Options{})
+	assert.EqualError(t, err, `there is no driver "vmware"; the drivers are memory, process, docker, podman`)
+
+	t.Setenv("PATH", t.TempDir())
+	_, err = driver.New("podman", driver.Options{})
+	assert.ErrorContains(t, err, "the driver podman needs the program podman, which is not installed")
+	_, err = driver.New("process", driver.Options{Command: []string{"no-such-program"}, StateDir: t.TempDir()})
+	assert.ErrorContains(t, err, "the driver process needs the program no-such-program, which is not installed")
+}
+
+func TestTheStateDirectory(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", home)
+	_, err := driver.New("process", driver.Options{})
+	require.NoError(t, err)
+	assert.DirExists(t, filepath.Join(home, ".local/state/orrery/servers"))
+	t.Setenv("HOME", "")
+	_, err = driver.New("process", driver.Options{})
+	assert.ErrorContains(t, err, "needs a state directory")
+	_, err = driver.New("process", driver.Options{StateDir: "/dev/null/servers"})
+	assert.ErrorContains(t, err, "the state directory of the driver process")
+}

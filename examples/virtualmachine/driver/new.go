@@ -1,0 +1,68 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Options are what drivers need. Each has a default.
+type Options struct {
+	// StateDir is where the driver process remembers its processes. Default: orrery/servers in
+	// $XDG_STATE_HOME, or in .local/state at home.
+	StateDir string
+	// Command is what the driver process runs as a server. Default: sleep infinity.
+	Command []string
+	// Image is what docker and podman run as a server. Default: the article's, nginx:1.17.4.
+	Image string
+}
+
+// Names returns the names that New knows.
+func Names() []string { return []string{"memory", "process", "docker", "podman"} }
+
+// New returns the driver of a name.
+func New(name string, options Options) (Interface, error) {
+	switch name {
+	case "memory":
+		return &Memory{}, nil
+	case "process":
+		dir, err := stateDir(options.StateDir)
+		if err != nil {
+			return nil, err
+		}
+		command := options.Command
+		if len(command) == 0 {
+			command = []string{"sleep", "infinity"}
+		}
+		return NewProcess(dir, command)
+	case "docker", "podman":
+		return NewEngine(name, cmp.Or(options.Image, "docker.io/library/nginx:1.17.4"))
+	}
+	return nil, fmt.Errorf("there is no driver %q; the drivers are %s", name, strings.Join(Names(), ", "))
+}
+
+func stateDir(chosen string) (string, error) {
+	if chosen == "" {
+		base := os.Getenv("XDG_STATE_HOME")
+		if base == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return "", fmt.Errorf("the driver process needs a state directory: %w", err)
+			}
+			base = filepath.Join(home, ".local", "state")
+		}
+		chosen = filepath.Join(base, "orrery", "servers")
+	}
+	return filepath.Abs(chosen)
+}
+
+// installed looks for a program that a driver needs.
+func installed(program, driver string) error {
+	if _, err := exec.LookPath(program); err != nil {
+		return fmt.Errorf("the driver %s needs the program %s, which is not installed: %w", driver, program, err)
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package virtualmachine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/restclient/api"
+)
+
+// An update is looked at if the spec has changed, if the object was deleted, or if it is another
+// object of the same name.
+func TestWhichUpdatesAskForMore(t *testing.T) {
+	now := api.NewTime(time.Now())
+	old := &VirtualMachine{ObjectMeta: api.ObjectMeta{UID: "1", Generation: 1}}
+	for name, c := range map[string]struct {
+		change func(*VirtualMachine)
+		want   bool
+	}{
+		"nothing":         {func(*VirtualMachine) {}, false},
+		"the status":      {func(vm *VirtualMachine) { vm.Status.Phase = VirtualMachineActive }, false},
+		"labels":          {func(vm *VirtualMachine) { vm.Labels = map[string]string{"a": "b"} }, false},
+		"the spec":        {func(vm *VirtualMachine) { vm.Generation = 2 }, true},
+		"the deletion":    {func(vm *VirtualMachine) { vm.DeletionTimestamp = &now }, true},
+		"another object":  {func(vm *VirtualMachine) { vm.UID = "2" }, true},
+		"our finalizer":   {func(vm *VirtualMachine) { vm.Finalizers = []string{finalizerName} }, false},
+		"just a reminder": {func(vm *VirtualMachine) { vm.ResourceVersion = "7" }, false},
+	} {
+		changed := old.DeepCopy()
+		c.change(changed)
+		assert.Equal(t, c.want, asksForMore(old, changed), name)
+	}
+}

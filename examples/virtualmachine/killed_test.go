@@ -1,0 +1,224 @@
+package virtualmachine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/internal/gears"
+	"orrery/restclient/api"
+)
+
+// executioner stands between a controller and everything outside of it, and counts the calls. After
+// the last one that it allows the controller is dead: it does not learn what became of that call,
+// and nothing that it still tries has an effect.
+type executioner struct {
+	client virtualmachine.Client
+	driver.Interface
+
+	mu      sync.Mutex // guards what follows
+	allowed int        // negative: all
+	calls   []string
+}
+
+var errKilled = errors.New("the controller was killed")
+
+// call makes a call if the controller lives.
+func (e *executioner) call(name string, do func() error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.calls) == e.allowed {
+		return errKilled
+	}
+	err := do()
+	e.calls = append(e.calls, name)
+	if len(e.calls) == e.allowed {
+		return errKilled
+	}
+	return err
+}
+
+func (e *executioner) killed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.calls) == e.allowed
+}
+
+func (e *executioner) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (stored *virtualmachine.VirtualMachine, err error) {
+	err = e.call("Update", func() error { stored, err = e.client.Update(ctx, vm, opts); return err })
+	return stored, err
+}
+
+func (e *executioner) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (stored *virtualmachine.VirtualMachine, err error) {
+	err = e.call("UpdateStatus "+string(vm.Status.Phase), func() error { stored, err = e.client.UpdateStatus(ctx, vm, opts); return err })
+	return stored, err
+}
+
+func (e *executioner) CreateServer(ctx context.Context, request driver.CreateRequest) error {
+	return e.call("CreateServer", func() error { return e.Interface.CreateServer(ctx, request) })
+}
+
+func (e *executioner) DeleteServer(ctx context.Context, name string) error {
+	return e.call("DeleteServer", func() error { return e.Interface.DeleteServer(ctx, name) })
+}
+
+func (e *executioner) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
+	err = e.call("IsServerExist", func() error { exists, err = e.Interface.IsServerExist(ctx, name); return err })
+	return exists, err
+}
+
+func (e *executioner) GetServerStatus(ctx context.Context, name string) (status driver.Status, err error) {
+	err = e.call("GetServerStatus", func() error { status, err = e.Interface.GetServerStatus(ctx, name); return err })
+	return status, err
+}
+
+// articlesOrder makes of the controller the one of the article: the finalizer is written together
+// with the phase Active, when the machine has been created.
+type articlesOrder struct {
+	virtualmachine.Client
+	held bool // the finalizer has not been written
+}
+
+func (a *articlesOrder) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
+	if vm.DeletionTimestamp == nil {
+		a.held = true
+		return vm.DeepCopy(), nil
+	}
+	return a.Client.Update(ctx, vm, opts)
+}
+
+func (a *articlesOrder) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
+	if a.held && vm.Status.Phase == virtualmachine.VirtualMachineActive {
+		claimed, err := a.Client.Update(ctx, vm, opts)
+		if err != nil {
+			return nil, err
+		}
+		a.held, vm.ResourceVersion = false, claimed.ResourceVersion
+	}
+	return a.Client.UpdateStatus(ctx, vm, opts)
+}
+
+// life is the script of the tests: a machine is created, changed and deleted. The first controller
+// is killed after some calls.
+type life struct {
+	*world
+	allowed  int
+	deleted  bool // the object is deleted before the next controller starts
+	articles bool // with the article's order
+	guard    *executioner
+	process  *process
+	wrong    []string
+}
+
+// begin starts a controller that may make so many calls.
+func (l *life) begin(allowed int) {
+	l.process = l.start(func(config *virtualmachine.Config) {
+		l.guard = &executioner{client: config.Client, Interface: config.Driver, allowed: allowed}
+		config.Client, config.Driver = l.guard, l.guard
+		if l.articles {
+			config.Client = &articlesOrder{Client: l.guard}
+		}
+	})
+}
+
+// expect lets time pass, replaces the controller if it was killed, and looks whether all is as it
+// should be.
+func (l *life) expect(memory int64) {
+	time.Sleep(period + time.Second)
+	if l.guard.killed() {
+		l.process.kill()
+		l.process.ended()
+		if l.deleted && l.get("test-vm") != nil {
+			l.delete("test-vm")
+			memory = 0
+		}
+		l.begin(-1)
+		time.Sleep(2 * time.Minute)
+	}
+	phase, sizes := l.phase("test-vm"), []int64(nil)
+	for _, request := range l.driver.Servers() {
+		sizes = append(sizes, request.Memory)
+	}
+	if memory == 0 && (phase != "gone" || len(sizes) > 0) || memory > 0 && (phase != "Active" || !slices.Equal(sizes, []int64{memory})) {
+		l.wrong = append(l.wrong, fmt.Sprintf("the object is %s, and there are servers of these sizes: %v", phase, sizes))
+	}
+}
+
+// play plays the life to its end.
+func (l *life) play() {
+	l.begin(l.allowed)
+	l.create("test-vm")
+	l.expect(4_000_000_000)
+	if vm := l.get("test-vm"); vm != nil {
+		vm.Spec.Resource.Memory = `"8G"`
+		_, err := l.user.Update(l.t.Context(), vm, api.UpdateOptions{})
+		require.NoError(l.t, err)
+		l.expect(8_000_000_000)
+	}
+	if l.get("test-vm") != nil {
+		l.delete("test-vm")
+		l.expect(0)
+	}
+}
+
+// lives plays the life with a controller that is killed after one call, after two, and so on. It
+// returns the calls of a life without a killing, and what was wrong, by the number of calls and
+// what was done meanwhile.
+func lives(t *testing.T, text string, articles bool) (calls []string, wrong map[string][]string) {
+	set, err := gears.Parse(text)
+	require.NoError(t, err)
+	one := func(allowed int, deleted bool) (l *life) {
+		synctest.Test(t, func(t *testing.T) {
+			l = &life{world: newWorld(t, set), allowed: allowed, deleted: deleted, articles: articles}
+			l.play()
+		})
+		return l
+	}
+	whole := one(-1, false)
+	calls, wrong = whole.guard.calls, map[string][]string{}
+	assert.Empty(t, whole.wrong, "nobody was killed")
+	for i := range calls {
+		for _, deleted := range []bool{false, true} {
+			if problems := one(i+1, deleted).wrong; len(problems) > 0 {
+				wrong[fmt.Sprintf("after %s, deleted: %t", strings.Join(calls[:i+1], ", "), deleted)] = problems
+			}
+		}
+	}
+	return calls, wrong
+}
+
+// Wherever the controller is killed, the next one finishes: no machine is left without an object,
+// and no object hangs.
+func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
+	for _, text := range []string{"textbook", "fast"} {
+		t.Run(text, func(t *testing.T) {
+			calls, wrong := lives(t, text, false)
+			assert.Empty(t, wrong)
+			for _, name := range []string{"Update", "UpdateStatus Pending", "IsServerExist", "CreateServer", "UpdateStatus Active",
+				"GetServerStatus", "UpdateStatus Terminating", "DeleteServer"} {
+				assert.Contains(t, calls, name, "the controller was killed after each of them")
+			}
+			assert.Less(t, slices.Index(calls, "Update"), slices.Index(calls, "CreateServer"), "the finalizer comes first")
+		})
+	}
+}
+
+// The article's order leaves a zombie: the machine is created, the controller is killed, and the
+// object is deleted before the finalizer is written.
+func TestTheArticlesOrderLeavesAZombie(t *testing.T) {
+	_, wrong := lives(t, "textbook", true)
+	assert.Equal(t, map[string][]string{
+		"after UpdateStatus Pending, IsServerExist, CreateServer, deleted: true": {"the object is gone, and there are servers of these sizes: [4000000000]"},
+	}, wrong)
+}

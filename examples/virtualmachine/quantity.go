@@ -1,0 +1,44 @@
+package virtualmachine
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Quantity is an amount of a resource as it stands in the JSON of an object: 2, "500m" or "4Gi",
+// with the quotes. It is kept like this because a client that writes "2" back where a user wrote 2
+// changes the spec.
+type Quantity string
+
+// UnmarshalJSON keeps the JSON.
+func (q *Quantity) UnmarshalJSON(data []byte) error {
+	*q = Quantity(data)
+	return nil
+}
+
+// MarshalJSON returns the JSON.
+func (q Quantity) MarshalJSON() ([]byte, error) { return []byte(q), nil }
+
+var units = map[string]float64{
+	"": 1, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
+}
+
+// In returns the amount in units of a size, rounded: In(1) for bytes, In(0.001) for thousandths of
+// a CPU.
+func (q Quantity) In(size float64) (int64, error) {
+	text := strings.Trim(string(q), `"`)
+	digits := strings.TrimRight(text, "numkKMGTPEi")
+	unit, known := units[text[len(digits):]]
+	amount, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !known || strings.Trim(digits, "0123456789.+-eE") != "" {
+		return 0, fmt.Errorf("%q is not a quantity such as 2, 500m or 4Gi", text)
+	}
+	amount = math.Round(amount * unit / size)
+	if amount < 1 || amount >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is out of range", text)
+	}
+	return int64(amount), nil
+}

@@ -1,0 +1,49 @@
+package virtualmachine_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/virtualmachine"
+)
+
+func TestQuantities(t *testing.T) {
+	for text, want := range map[string]int64{
+		`1`: 1, `"1"`: 1, `"4G"`: 4_000_000_000, `"1.5Gi"`: 3 << 29, `"1e3"`: 1000, `"1E3"`: 1000, `"2E"`: 2e18, `"128Ki"`: 128 << 10,
+		`"2500m"`: 3, `"1M"`: 1e6, `"7k"`: 7000, `".5k"`: 500, `"+3"`: 3,
+	} {
+		got, err := virtualmachine.Quantity(text).In(1)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	for text, want := range map[string]int64{`2`: 2000, `"500m"`: 500, `"0.1"`: 100, `"1.1"`: 1100} {
+		got, err := virtualmachine.Quantity(text).In(0.001)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{``, `""`, `"G"`, `"1X"`, `"1GiB"`, `"inf"`, `"NaN"`, `"0x10"`, `"1_000"`, `"1Gi1"`, `null`, `"many"`} {
+		_, err := virtualmachine.Quantity(text).In(1)
+		assert.ErrorContains(t, err, "is not a quantity such as 2, 500m or 4Gi", text)
+	}
+	for _, text := range []string{`0`, `-1`, `"0"`, `"1n"`, `"10E"`, `"1e300"`} {
+		_, err := virtualmachine.Quantity(text).In(1)
+		assert.ErrorContains(t, err, "is out of range", text)
+	}
+}
+
+// What was read is written as it was: a number stays a number.
+func TestQuantitiesAreWrittenAsTheyWereRead(t *testing.T) {
+	const text = `{"resource":{"cpu":2,"memory":"4G"}}`
+	var spec virtualmachine.VirtualMachineSpec
+	require.NoError(t, json.Unmarshal([]byte(text), &spec))
+	written, err := json.Marshal(spec)
+	require.NoError(t, err)
+	assert.Equal(t, text, string(written))
+
+	written, err = json.Marshal(virtualmachine.VirtualMachineSpec{})
+	require.NoError(t, err)
+	assert.Equal(t, `{"resource":{}}`, string(written), "what is missing stays missing")
+}

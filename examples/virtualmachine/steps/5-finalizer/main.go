@@ -1,0 +1,200 @@
+// Step 5 of docs/learn/write-your-own-controller.md: a finalizer, so that the machine is deleted
+// before the object goes. With -finalizer-last it is written in the article's order, and -die ends
+// the program between the two writes.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/informer"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+	"orrery/wait"
+)
+
+const finalizerName = "finalizer.cloudnative.tw"
+
+type controller struct {
+	machines *restclient.Resource[*virtualmachine.VirtualMachine]
+	lister   informer.Lister[*virtualmachine.VirtualMachine]
+	queue    queue.RateLimitingInterface[string]
+	driver   driver.Interface
+
+	finalizerLast, die bool
+}
+
+func main() {
+	engine := flag.String("vm-driver", "process", "what makes the machines: memory, process, docker or podman")
+	stateDir := flag.String("state-dir", "", "where the driver process remembers its processes")
+	finalizerLast := flag.Bool("finalizer-last", false, "write the finalizer after the machine was created, as the article does")
+	die := flag.Bool("die", false, "end between the finalizer and the machine, whichever comes first")
+	flag.Parse()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
+	cache := informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{Name: "virtualmachines"})
+
+	c := &controller{
+		machines: machines,
+		lister:   informer.NewLister(cache.GetIndexer(), "virtualmachines"),
+		queue:    queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
+
+		finalizerLast: *finalizerLast, die: *die,
+	}
+	if c.driver, err = driver.New(*engine, driver.Options{StateDir: *stateDir}); err != nil {
+		log.Fatal(err)
+	}
+	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
+		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },
+		UpdateFunc: func(old, vm *virtualmachine.VirtualMachine) {
+			if old.Generation != vm.Generation { // the spec has changed, and not only the status, which we write ourselves
+				c.enqueue(vm)
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	go cache.Run(ctx)
+	if !informer.WaitForCacheSync(ctx, cache.HasSynced) {
+		return
+	}
+	var workers wait.Group
+	for range 2 {
+		workers.Start(func() { wait.UntilWithContext(ctx, c.runWorker, time.Second) })
+	}
+	<-ctx.Done()
+	c.queue.ShutDown()
+	workers.Wait()
+}
+
+func (c *controller) enqueue(vm *virtualmachine.VirtualMachine) {
+	key, err := informer.MetaNamespaceKeyFunc(vm)
+	if err == nil {
+		c.queue.Add(key)
+	}
+}
+
+func (c *controller) runWorker(ctx context.Context) {
+	for c.processNextWorkItem(ctx) {
+	}
+}
+
+func (c *controller) processNextWorkItem(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(key)
+	if err := c.syncHandler(ctx, key); err != nil {
+		fmt.Println(key, "failed:", err)
+		c.queue.AddRateLimited(key)
+		return true
+	}
+	c.queue.Forget(key)
+	return true
+}
+
+func (c *controller) syncHandler(ctx context.Context, key string) error {
+	namespace, name, err := informer.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return err
+	}
+	shared, err := c.lister.ByNamespace(namespace).Get(name)
+	if err != nil {
+		return nil
+	}
+	vm := shared.DeepCopy() // the objects of the store belong to everybody
+	switch {
+	case vm.DeletionTimestamp != nil:
+		return c.deleteServer(ctx, vm)
+	case vm.Status.Phase != virtualmachine.VirtualMachineActive:
+		return c.createServer(ctx, vm)
+	}
+	return nil
+}
+
+func (c *controller) createServer(ctx context.Context, vm *virtualmachine.VirtualMachine) error {
+	steps := []func(context.Context, *virtualmachine.VirtualMachine) error{c.addFinalizer, c.ensureServer}
+	if c.finalizerLast {
+		slices.Reverse(steps)
+	}
+	if err := steps[0](ctx, vm); err != nil {
+		return err
+	}
+	if c.die {
+		fmt.Println("dying")
+		os.Exit(2)
+	}
+	if err := steps[1](ctx, vm); err != nil {
+		return err
+	}
+	vm.Status.Phase = virtualmachine.VirtualMachineActive
+	_, err := c.machines.UpdateStatus(ctx, vm, api.UpdateOptions{})
+	return err
+}
+
+func (c *controller) addFinalizer(ctx context.Context, vm *virtualmachine.VirtualMachine) error {
+	if slices.Contains(vm.Finalizers, finalizerName) {
+		return nil
+	}
+	vm.Finalizers = append(vm.Finalizers, finalizerName)
+	stored, err := c.machines.Update(ctx, vm, api.UpdateOptions{})
+	if err != nil {
+		return err
+	}
+	*vm = *stored
+	return nil
+}
+
+func (c *controller) ensureServer(ctx context.Context, vm *virtualmachine.VirtualMachine) error {
+	cpu, err := vm.Spec.Resource.CPU.In(0.001)
+	if err != nil {
+		return err
+	}
+	memory, err := vm.Spec.Resource.Memory.In(1)
+	if err != nil {
+		return err
+	}
+	server := vm.Name + "-" + vm.UID
+	if err := c.driver.CreateServer(ctx, driver.CreateRequest{Name: server, CPU: cpu, Memory: memory}); err != nil {
+		return err
+	}
+	fmt.Println("created", server)
+	return nil
+}
+
+func (c *controller) deleteServer(ctx context.Context, vm *virtualmachine.VirtualMachine) error {
+	if !slices.Contains(vm.Finalizers, finalizerName) {
+		return nil
+	}
+	server := vm.Name + "-" + vm.UID
+	if err := c.driver.DeleteServer(ctx, server); err != nil {
+		return err // the finalizer stays, and so does the object
+	}
+	fmt.Println("deleted", server)
+	vm.Finalizers = slices.DeleteFunc(vm.Finalizers, func(name string) bool { return name == finalizerName })
+	_, err := c.machines.Update(ctx, vm, api.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,305 @@
+// Package steps_test runs the programs of docs/learn/write-your-own-controller.md against the API
+// server in memory.
+package steps_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// reader is somebody who goes through the page: an API server that knows crd.yaml, and a terminal.
+type reader struct {
+	t          *testing.T
+	kubeconfig string
+	machines   *restclient.Resource[*virtualmachine.VirtualMachine]
+	stateDir   string
+}
+
+func newReader(t *testing.T) *reader {
+	server, err := apiserver.New(apiserver.Config{NoKubelet: true})
+	require.NoError(t, err)
+	require.NoError(t, server.Start(t.Context()))
+	t.Cleanup(func() { server.Stop(context.Background()) })
+	r := &reader{t: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), stateDir: t.TempDir()}
+	require.NoError(t, server.WriteKubeconfig(r.kubeconfig))
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: r.kubeconfig})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	r.machines = restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default")
+	text, err := os.ReadFile("../crd.yaml")
+	require.NoError(t, err)
+	object := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(text, &object))
+	definitions := api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), &api.Unstructured{Object: object}, api.UpdateOptions{})
+	require.NoError(t, err)
+	return r
+}
+
+// create does kubectl create -f testvm.yaml, with another name.
+func (r *reader) create(name string) *virtualmachine.VirtualMachine {
+	r.t.Helper()
+	vm := &virtualmachine.VirtualMachine{}
+	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
+	vm.Spec.Resource = virtualmachine.ResourceList{CPU: "1", Memory: `"64Mi"`}
+	vm, err := r.machines.Create(r.t.Context(), vm, api.UpdateOptions{})
+	require.NoError(r.t, err)
+	return vm
+}
+
+func (r *reader) delete(name string) {
+	r.t.Helper()
+	require.NoError(r.t, r.machines.Delete(r.t.Context(), name, api.DeleteOptions{}))
+}
+
+// phase returns the phase of a machine, "gone" if there is none.
+func (r *reader) phase(name string) string {
+	vm, err := r.machines.Get(r.t.Context(), name, api.GetOptions{})
+	if err != nil {
+		require.True(r.t, api.IsNotFound(err), "%v", err)
+		return "gone"
+	}
+	return string(vm.Status.Phase)
+}
+
+// servers are the machines that the driver process remembers.
+func (r *reader) servers() []string {
+	files, err := filepath.Glob(filepath.Join(r.stateDir, "*.json"))
+	require.NoError(r.t, err)
+	var names []string
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
+	}
+	return names
+}
+
+// eventually waits for what a program is about to do; only a failure reaches the limit.
+func (r *reader) eventually(holds func() bool) {
+	r.t.Helper()
+	require.Eventually(r.t, holds, 2*time.Minute, 10*time.Millisecond)
+}
+
+// built are the programs, built once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "steps")
+	if err != nil {
+		return "", err
+	}
+	command := exec.Command("go", "build", "-o", dir, "./...")
+	command.Stderr = os.Stderr
+	return dir, command.Run()
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := built(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// program is a step that runs.
+type program struct {
+	r       *reader
+	command *exec.Cmd
+	lines   chan string
+}
+
+// run starts a step.
+func (r *reader) run(step string, arguments ...string) *program {
+	r.t.Helper()
+	dir, err := built()
+	require.NoError(r.t, err)
+	p := &program{r: r, lines: make(chan string, 10000)}
+	p.command = exec.Command(filepath.Join(dir, step), arguments...)
+	p.command.Env = append(os.Environ(), "KUBECONFIG="+r.kubeconfig)
+	p.command.Stderr = os.Stderr
+	output, write, err := os.Pipe()
+	require.NoError(r.t, err)
+	p.command.Stdout = write
+	require.NoError(r.t, p.command.Start())
+	write.Close()
+	go func() {
+		defer close(p.lines)
+		defer output.Close()
+		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+			p.lines <- scanner.Text()
+		}
+	}()
+	r.t.Cleanup(func() { p.command.Process.Kill(); r.cleanUp() })
+	return p
+}
+
+// says waits until the program has printed a line with this text in it.
+func (p *program) says(text string) {
+	p.r.t.Helper()
+	limit := time.After(2 * time.Minute)
+	for {
+		select {
+		case line, open := <-p.lines:
+			require.True(p.r.t, open, "the program has ended and has not said %q", text)
+			if strings.Contains(line, text) {
+				return
+			}
+		case <-limit:
+			require.FailNow(p.r.t, "the program does not say "+text)
+		}
+	}
+}
+
+// interrupt presses Ctrl-C and waits for the end.
+func (p *program) interrupt() {
+	p.r.t.Helper()
+	require.NoError(p.r.t, p.command.Process.Signal(os.Interrupt))
+	require.NoError(p.r.t, p.command.Wait())
+}
+
+func TestStep1Lists(t *testing.T) {
+	r := newReader(t)
+	vm := r.create("test-vm")
+	p := r.run("1-list")
+	p.says(`default/test-vm wants 1 CPUs and "64Mi" of memory`)
+	p.says("that is all at version " + vm.ResourceVersion)
+	require.NoError(t, p.command.Wait())
+}
+
+func TestStep2Watches(t *testing.T) {
+	r := newReader(t)
+	p := r.run("2-watch")
+	r.create("test-vm")
+	p.says("added default/test-vm")
+	r.delete("test-vm")
+	p.says("deleted default/test-vm")
+	p.interrupt()
+}
+
+func TestStep3HasAQueue(t *testing.T) {
+	r := newReader(t)
+	p := r.run("3-queue")
+	vm := r.create("test-vm")
+	p.says("default/test-vm is at version " + vm.ResourceVersion)
+	r.delete("test-vm")
+	p.says("default/test-vm is gone")
+	p.interrupt()
+}
+
+// onLinux says which driver the steps get: where there is no /proc, they are run with the one that
+// makes nothing.
+func (r *reader) onLinux() (arguments []string, linux bool) {
+	if runtime.GOOS != "linux" {
+		return []string{"-vm-driver=memory"}, false
+	}
+	return []string{"-state-dir=" + r.stateDir}, true
+}
+
+func TestStep4LeavesAZombie(t *testing.T) {
+	r := newReader(t)
+	arguments, linux := r.onLinux()
+	p := r.run("4-create", arguments...)
+	vm := r.create("test-vm")
+	p.says("created test-vm-" + vm.UID)
+	r.eventually(func() bool { return r.phase("test-vm") == "Active" })
+	r.delete("test-vm")
+	assert.Equal(t, "gone", r.phase("test-vm"))
+	p.interrupt()
+	if linux {
+		assert.Equal(t, []string{"test-vm-" + vm.UID}, r.servers(), "nobody deletes the machine")
+	}
+}
+
+// cleanUp ends the machines that a step has left.
+func (r *reader) cleanUp() {
+	for _, name := range r.servers() {
+		d, err := driver.New("process", driver.Options{StateDir: r.stateDir})
+		require.NoError(r.t, err)
+		require.NoError(r.t, d.DeleteServer(context.Background(), name))
+	}
+}
+
+func TestStep5HasAFinalizer(t *testing.T) {
+	r := newReader(t)
+	arguments, _ := r.onLinux()
+	p := r.run("5-finalizer", arguments...)
+	vm := r.create("test-vm")
+	p.says("created test-vm-" + vm.UID)
+	r.eventually(func() bool { return r.phase("test-vm") == "Active" })
+	p.interrupt()
+	r.delete("test-vm")
+	assert.Equal(t, "Active", r.phase("test-vm"), "the object waits for the controller")
+	p = r.run("5-finalizer", arguments...)
+	p.says("deleted test-vm-" + vm.UID)
+	r.eventually(func() bool { return r.phase("test-vm") == "gone" })
+	assert.Empty(t, r.servers())
+	p.interrupt()
+}
+
+// Both orders, with a controller that dies in between and an object that is deleted before the next
+// one runs.
+func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags   []string
+		zombies int
+	}{
+		"the finalizer first": {nil, 0},
+		"the finalizer last":  {[]string{"-finalizer-last"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReader(t)
+			arguments, linux := r.onLinux()
+			arguments = append(arguments, c.flags...)
+			p := r.run("5-finalizer", append(arguments, "-die")...)
+			r.create("test-vm")
+			p.says("dying")
+			require.Error(t, p.command.Wait())
+			r.delete("test-vm")
+			p = r.run("5-finalizer", arguments...)
+			r.eventually(func() bool { return r.phase("test-vm") == "gone" })
+			other := r.create("other") // when this one is there, the first one has been looked at
+			p.says("created other-" + other.UID)
+			r.eventually(func() bool { return r.phase("other") == "Active" }) // the second order leaks what is deleted before
+			r.delete("other")
+			p.says("deleted other-" + other.UID)
+			r.eventually(func() bool { return r.phase("other") == "gone" })
+			p.interrupt()
+			if linux {
+				assert.Len(t, r.servers(), c.zombies)
+			}
+		})
+	}
+}
+
+func TestStep6IsTheController(t *testing.T) {
+	r := newReader(t)
+	arguments, _ := r.onLinux()
+	p := r.run("6-controller", arguments...)
+	vm := r.create("test-vm")
+	p.says("default/test-vm is Pending")
+	p.says("default/test-vm Normal ServerCreated: the server test-vm-" + vm.UID + " was created")
+	p.says("default/test-vm is Active")
+	r.delete("test-vm")
+	p.says("default/test-vm is Terminating")
+	r.eventually(func() bool { return r.phase("test-vm") == "gone" })
+	assert.Empty(t, r.servers())
+	p.interrupt()
+}

@@ -1,0 +1,73 @@
+package all
+
+import (
+	"time"
+
+	"orrery/internal/controllers"
+	"orrery/internal/observe/events"
+	"orrery/internal/rbac"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// NamespaceController is the name of the namespace controller.
+const NamespaceController = "namespace-controller"
+
+// The share of the client's limits that kube-controller-manager gives its namespace controller: emptying namespaces takes many
+// small requests.
+const (
+	namespaceQPSFactor   = 20
+	namespaceBurstFactor = 100
+)
+
+func namespaceController(options NamespaceOptions) controllers.Descriptor {
+	return controllers.Descriptor{
+		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and lets them go",
+		DryRun: true, BuiltIn: true,
+		Needs:     []api.GroupVersionResource{api.NamespacesResource},
+		Rights:    rbac.NamespaceController,
+		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
+		New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+			return startNamespaceController(c, options)
+		},
+	}
+}
+
+func startNamespaceController(c controllers.ControllerContext, options NamespaceOptions) (controllers.Controller, error) {
+	traces := []*nsctl.Trace{c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: func(string, time.Duration, int, error) { c.Worked() }}}
+	if c.Metrics != nil {
+		traces = append(traces, c.Metrics.Namespaces())
+	}
+	trace := nsctl.JoinTraces(traces...)
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
+		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, ""),
+			Content:    nsctl.NewContentClient(c.Client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(c.Client, discovery.Config{
+				OnlyWhenReady: true, // a server that is starting does not list all types yet
+			})),
+			Concurrency: options.TypeConcurrency,
+			DryRun:      c.DryRun,
+			Trace:       trace,
+		}),
+		Workers:      options.Workers,
+		ResyncPeriod: options.SyncPeriod,
+		GracePeriod:  options.GracePeriod,
+		DrainTimeout: c.DrainTimeout,
+		NewQueue:     c.Gears.NewQueue,
+		QueueTrace:   c.QueueTrace("namespace"),
+		QueueMetrics: c.QueueMetrics(),
+		Trace:        trace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.Metrics != nil {
+		c.Metrics.Deleting(controller.Deleting)
+	}
+	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
+	return controller, nil
+}

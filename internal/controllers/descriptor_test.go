@@ -1,0 +1,75 @@
+package controllers_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/controllers"
+)
+
+var three = []controllers.Descriptor{
+	{Name: "namespace-controller", Alias: "namespace"},
+	{Name: "other-controller"},
+	{Name: "virtualmachine", Alias: "vm", OnDemand: true},
+}
+
+func namesOf(chosen []controllers.Descriptor) (names []string) {
+	for _, d := range chosen {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func TestChoose(t *testing.T) {
+	tests := []struct {
+		name    string
+		entries []string
+		chosen  []string
+	}{
+		{"nothing", nil, nil},
+		{"all", []string{"*"}, []string{"namespace-controller", "other-controller"}},
+		{"all, and one more", []string{"*", "virtualmachine"}, []string{"namespace-controller", "other-controller", "virtualmachine"}},
+		{"one", []string{"other-controller"}, []string{"other-controller"}},
+		{"one by its alias", []string{"namespace"}, []string{"namespace-controller"}},
+		{"one on demand", []string{"vm"}, []string{"virtualmachine"}},
+		{"all but one", []string{"*", "-other-controller"}, []string{"namespace-controller"}},
+		{"all but one by its alias", []string{"*", "-namespace"}, []string{"other-controller"}},
+		{"all but one that is not among them", []string{"*", "-virtualmachine"}, []string{"namespace-controller", "other-controller"}},
+		{"the order does not matter", []string{"-other-controller", "*"}, []string{"namespace-controller"}},
+		{"named twice, selected wins", []string{"-other-controller", "other-controller"}, []string{"other-controller"}},
+		{"left out without a star selects nothing", []string{"-other-controller"}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			chosen, err := controllers.Choose(three, test.entries)
+			require.NoError(t, err)
+			assert.Equal(t, test.chosen, namesOf(chosen))
+		})
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	for _, entry := range []string{"nonsense", "-nonsense", "", "-", "-*"} {
+		_, err := controllers.Choose(three, []string{"*", entry})
+		var unknown *controllers.UnknownNameError
+		require.ErrorAs(t, err, &unknown, "entry %q", entry)
+		for _, d := range three {
+			assert.Contains(t, err.Error(), d.Name, "the message says what exists")
+		}
+	}
+}
+
+func TestTwoControllersOfOneName(t *testing.T) {
+	for name, second := range map[string]controllers.Descriptor{
+		"other-controller":     {Name: "other-controller"},
+		"namespace":            {Name: "namespace"},
+		"namespace-controller": {Name: "x", Alias: "namespace-controller"},
+	} {
+		_, err := controllers.Choose(append([]controllers.Descriptor{second}, three...), nil)
+		var duplicate *controllers.DuplicateNameError
+		require.ErrorAs(t, err, &duplicate)
+		assert.EqualError(t, err, `there are two controllers with the name "`+name+`"`)
+	}
+}

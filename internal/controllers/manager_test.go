@@ -1,0 +1,285 @@
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/controllers"
+	"orrery/restclient/api"
+)
+
+// The article's reason for one factory: each informer keeps a watch open, and controllers share it.
+func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
+	eachGears(t, func(s *stage, shared controllers.Shared) {
+		var a, b, c tiny
+		show := s.begin(shared,
+			a.describe("a", nil, configMaps), b.describe("b", nil, configMaps, secrets), c.describe("c", nil, secrets, configMaps))
+		defer show.end()
+		for range 20 {
+			time.Sleep(time.Minute) // watches end and are opened again
+		}
+		synctest.Wait()
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.open())
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.most)
+		s.createConfigMap("x")
+		for _, controller := range []*tiny{&a, &b, &c} {
+			assert.Contains(t, controller.seen(), "default/x", "each of them has a handler")
+		}
+		assert.Contains(t, s.metric("orrery_controller_passes_total"), `orrery_controller_passes_total{controller="a",result="done"} 1`)
+		assert.Contains(t, s.metric("running_managed_controllers"), `running_managed_controllers{name="c",manager="orrery"} 1`)
+		assert.Contains(t, s.metric("workqueue_adds_total"), `workqueue_adds_total{name="b"} 1`)
+		assert.Equal(t, 3, s.worked)
+	})
+}
+
+// The logs of the API server show which controller has asked for what, and each has a limit of its own.
+func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var a, b tiny
+		request := func(controller *tiny) func(context.Context, string) {
+			return func(ctx context.Context, key string) {
+				_, name, _ := strings.Cut(key, "/")
+				_ = controller.client.Do(ctx, requestFor("/api/v1/namespaces/default/configmaps/"+name), nil)
+			}
+		}
+		first := a.describe("a", request(&a), configMaps)
+		first.QPSFactor, first.BurstFactor = 3, 4
+		shared := s.shared()
+		shared.QPS, shared.Burst = 10, 20
+		show := s.begin(shared, first, b.describe("b", request(&b), configMaps))
+		defer show.end()
+		s.createConfigMap("x")
+		agents := map[string]string{}
+		for _, r := range s.link.Requests() {
+			if agent := r.Header.Get("User-Agent"); strings.HasPrefix(agent, "orrery/test") {
+				agents[agent+" "+r.Path] = r.Method
+			}
+		}
+		assert.Equal(t, map[string]string{
+			"orrery/test /api/v1":                                   "GET",
+			"orrery/test shared-informers /api/v1/configmaps":       "GET",
+			"orrery/test a /api/v1/namespaces/default/configmaps/x": "GET",
+			"orrery/test b /api/v1/namespaces/default/configmaps/x": "GET",
+		}, agents)
+		assert.Equal(t, float32(30), a.client.Snapshot().QPS)
+		assert.Equal(t, 80, a.client.Snapshot().Burst)
+		assert.Equal(t, float32(10), b.client.Snapshot().QPS)
+	})
+}
+
+// A controller whose resource is not there waits for it, works when it appears, waits when it is deleted, and goes on.
+func TestAResourceThatComesAndGoes(t *testing.T) {
+	eachGears(t, func(s *stage, shared controllers.Shared) {
+		var gizmo, other tiny
+		show := s.begin(shared, gizmo.describe("gizmo-controller", nil, gizmos), other.describe("other", nil, configMaps))
+		defer show.end()
+		require.NoError(t, show.Synced(), "it is no reason not to be ready")
+		assert.Equal(t, []controllers.Status{
+			{Name: "gizmo-controller", State: controllers.Missing, Why: "the API server does not have gizmos.example.com"},
+			{Name: "other", State: controllers.Running},
+		}, show.Snapshot())
+		time.Sleep(time.Minute)
+		assert.Len(t, s.logged("controller waits"), 1, "it is told once")
+		s.createConfigMap("x")
+		assert.Equal(t, []string{"default/x"}, other.seen())
+
+		s.installGizmos()
+		s.createGizmo("one")
+		time.Sleep(12 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"default/one"}, gizmo.seen())
+		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Running}, {Name: "other", State: controllers.Running}}, show.Snapshot())
+		asked := s.asked("/apis/example.com/v1")
+		time.Sleep(time.Minute)
+		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "nothing is looked for any more")
+
+		s.do(http.MethodDelete, definitions+"/gizmos.example.com", nil)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Equal(t, controllers.Status{
+			Name: "gizmo-controller", State: controllers.Running, Why: "gizmos.example.com: the API server does not have gizmos.example.com",
+		}, show.Snapshot()[0])
+		assert.Len(t, s.logged("does not have its resource any more"), 1)
+		assert.Contains(t, s.events(), "gizmo-controller: CustomResourceDefinition gizmos.example.com: ResourceMissing: "+
+			"gizmo-controller waits, the API server does not have gizmos.example.com any more")
+		s.createConfigMap("y")
+		assert.Contains(t, other.seen(), "default/y", "it is nothing to the others")
+
+		s.installGizmos()
+		s.createGizmo("two")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Contains(t, gizmo.seen(), "default/two")
+		assert.Equal(t, controllers.Status{Name: "gizmo-controller", State: controllers.Running}, show.Snapshot()[0])
+		assert.Len(t, s.logged("can be watched again"), 1)
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/apis/example.com/v1/gizmos": 1}, s.open())
+	})
+}
+
+// A standby sets up what appears as well, and works only when it leads.
+func TestAResourceThatAppearsWhileStandingBy(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var gizmo tiny
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{gizmo.describe("gizmo-controller", nil, gizmos)})
+		lifetime, end := context.WithCancel(s.t.Context())
+		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
+		s.installGizmos()
+		s.createGizmo("one")
+		time.Sleep(time.Minute)
+		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Standby}}, m.Snapshot())
+		require.NoError(t, m.Synced())
+		assert.Empty(t, gizmo.seen())
+		stop, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+		defer cancel()
+		m.Work(stop, s.t.Context())
+		assert.Equal(t, []string{"default/one"}, gizmo.seen())
+		end()
+		m.Shutdown()
+		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Ended}}, m.Snapshot())
+	})
+}
+
+// A right that is missing is told by the controller's name, and granting it is enough.
+func TestARightThatIsMissing(t *testing.T) {
+	eachGears(t, func(s *stage, shared controllers.Shared) {
+		var secret, other tiny
+		fault, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
+		require.NoError(t, err)
+		show := s.begin(shared, secret.describe("secret-controller", nil, secrets), other.describe("other", nil, configMaps))
+		defer show.end()
+		time.Sleep(5 * time.Minute)
+		s.createConfigMap("x")
+		assert.Equal(t, []string{"default/x"}, other.seen())
+		require.ErrorContains(t, show.Synced(), "secrets")
+		lines := s.logged("has no right to watch its resource")
+		require.Len(t, lines, 1, "it is told once")
+		assert.Contains(t, lines[0], "controller=secret-controller")
+		assert.Contains(t, lines[0], "orrery rbac --controllers")
+		assert.Contains(t, show.Snapshot()[0].Why, "secrets is forbidden")
+		assert.Contains(t, s.events(), "secret-controller: APIService v1.: ResourceForbidden: secret-controller waits, it has no right to watch secrets")
+
+		s.create("/api/v1/namespaces/default/secrets", "s")
+		require.True(t, s.server.Faults().Remove(fault))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Contains(t, secret.seen(), "default/s")
+		assert.NoError(t, show.Synced())
+		assert.Empty(t, show.Snapshot()[0].Why)
+	})
+}
+
+// What one controller does wrong is its own affair.
+func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		stuck := make(chan struct{})
+		var good, panics, hangs tiny
+		shared := s.shared()
+		shared.DrainTimeout = 30 * time.Second
+		show := s.begin(shared,
+			good.describe("good", nil, configMaps),
+			hangs.describe("hangs", func(context.Context, string) { <-stuck }, configMaps),
+			panics.describe("panics", func(context.Context, string) { panic("broken") }, configMaps),
+			controllers.Descriptor{Name: "returns", New: func(controllers.ControllerContext) (controllers.Controller, error) {
+				return runs(func(context.Context, context.Context) {}), nil
+			}},
+			controllers.Descriptor{Name: "crashes", New: func(controllers.ControllerContext) (controllers.Controller, error) {
+				return runs(func(context.Context, context.Context) { panic("broken") }), nil
+			}},
+		)
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			s.createConfigMap(name)
+		}
+		time.Sleep(10 * time.Minute)
+		assert.Len(t, good.seen(), 7)
+		assert.Empty(t, panics.seen())
+		assert.NotEmpty(t, s.logged("pass panicked"))
+		require.Error(t, hangs.Healthy())
+		assert.Equal(t, []controllers.Status{
+			{Name: "good", State: controllers.Running},
+			{Name: "hangs", State: controllers.Running},
+			{Name: "panics", State: controllers.Running},
+			{Name: "returns", State: controllers.Ended, Why: "it returned although nobody had told it to"},
+			{Name: "crashes", State: controllers.Ended, Why: "panic: broken"},
+		}, show.Snapshot())
+		assert.Len(t, s.logged("controller has ended"), 2)
+
+		began := time.Now()
+		show.stop()
+		<-show.ended
+		assert.Equal(t, 35*time.Second, time.Since(began), "the others are not held up by it for ever")
+		assert.Len(t, s.logged("does not end"), 1)
+		close(stuck)
+		show.end()
+	})
+}
+
+// runs is a controller that is no more than this function.
+type runs func(stop, alive context.Context)
+
+func (r runs) RunWithin(stop, alive context.Context) { r(stop, alive) }
+
+func TestAnInitialiserThatFails(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		broken := errors.New("broken")
+		fails := controllers.Descriptor{Name: "b", Needs: []api.GroupVersionResource{gizmos},
+			New: func(controllers.ControllerContext) (controllers.Controller, error) { return nil, broken }}
+		var a tiny
+		show := s.begin(s.shared(), a.describe("a", nil, configMaps), fails)
+		s.installGizmos()
+		time.Sleep(time.Minute)
+		assert.Equal(t, []controllers.Status{
+			{Name: "a", State: controllers.Running}, {Name: "b", State: controllers.Ended, Why: "broken"},
+		}, show.Snapshot(), "it fails when it could have begun, and the others go on")
+		show.end()
+
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{a.describe("a", nil, configMaps), fails})
+		err := m.Prepare(s.t.Context(), s.t.Context())
+		require.ErrorIs(t, err, broken, "at the start it is a reason not to start")
+		assert.ErrorContains(t, err, "starting b: ")
+		m.Shutdown()
+		require.ErrorContains(t, m.Prepare(s.t.Context(), s.t.Context()), "starting b: ")
+	})
+}
+
+func TestAServerThatDoesNotTellWhatItHas(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var a tiny
+		_, err := s.server.Faults().Add("internal-error")
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+		defer cancel()
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{a.describe("a", nil, configMaps)})
+		var failed *controllers.DiscoveryError
+		err = m.Prepare(ctx, s.t.Context())
+		require.ErrorAs(t, err, &failed)
+		assert.ErrorContains(t, err, "discovering resources: ")
+		assert.ErrorIs(t, err, failed.Err)
+		m.Shutdown()
+	})
+}
+
+// Controllers that never got to work give back what they have.
+func TestControllersThatMayNotWork(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var a tiny
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{a.describe("a", nil, configMaps)})
+		lifetime, end := context.WithCancel(s.t.Context())
+		require.Error(t, m.Synced())
+		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
+		ended, cancel := context.WithCancel(s.t.Context())
+		cancel()
+		m.Work(ended, ended)
+		assert.Empty(t, s.logged("controller started"))
+		assert.True(t, a.Snapshot().Queue.ShuttingDown)
+		end()
+		m.Shutdown()
+	})
+}

@@ -1,0 +1,255 @@
+package resources
+
+import (
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
+	"orrery/restclient/api"
+)
+
+func fillCRD(o tree) {
+	names := made(made(o, "spec"), "names")
+	if kind := text(names, "kind"); kind != "" {
+		fillText(names, "singular", strings.ToLower(kind))
+		fillText(names, "listKind", kind+"List")
+	}
+}
+
+// newCRDStatus is the status of a definition that nobody has looked at yet.
+func newCRDStatus(tree) tree { return tree{"acceptedNames": tree{"kind": "", "plural": ""}} }
+
+// rememberVersions writes down the versions in which objects may be stored.
+func rememberVersions(o *api.Unstructured) {
+	status := made(o.Object, "status")
+	stored, _ := status["storedVersions"].([]any)
+	status["storedVersions"] = storageVersions(o, stored)
+}
+
+// storageVersions adds the storage version, the first if there are several, to a list of versions.
+func storageVersions(o *api.Unstructured, stored []any) any {
+	versions := items(child(o.Object, "spec"), "versions")
+	i := slices.IndexFunc(versions, func(version tree) bool { return truth(version, "storage") })
+	switch {
+	case i >= 0 && !slices.Contains(stored, any(text(versions[i], "name"))):
+		return append(slices.Clone(stored), text(versions[i], "name"))
+	case stored == nil:
+		return nil
+	}
+	return stored
+}
+
+// validateCRD says what is wrong with a definition. Schemas are looked at no further than that each version has one and
+// that it describes an object: nothing is checked against them later.
+func validateCRD(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	spec := child(o.Object, "spec")
+	group, crdNames := text(spec, "group"), child(spec, "names")
+	if o.GetName() != text(crdNames, "plural")+"."+group {
+		m.invalid("metadata.name", o.GetName(), `must be spec.names.plural+"."+spec.group`)
+	}
+	m.group(o, group)
+	m.oneOf(spec, "scope", "spec.scope", true, "Cluster", "Namespaced")
+	m.versions(spec)
+	m.conversion(spec)
+	m.crdNames(crdNames)
+	versions := items(spec, "versions")
+	for i, version := range versions {
+		path := "spec"
+		if len(versions) > 1 {
+			path = at("spec.versions", i)
+		}
+		m.versionExtras(version, path)
+	}
+	if truth(spec, "preserveUnknownFields") {
+		m.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+	}
+	m.storedVersions(o, versions)
+	return m
+}
+
+func (m *mistakes) group(o *api.Unstructured, group string) {
+	switch {
+	case group == "":
+		m.required("spec.group", "")
+	case len(names.Subdomain(group)) > 0:
+		m.names("spec.group", group, names.Subdomain(group))
+	case !strings.Contains(group, "."):
+		m.invalid("spec.group", group, "should be a domain with at least one dot")
+	}
+	const approval = "api-approved.kubernetes.io"
+	if protected := strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, ".kubernetes.io"); protected && o.GetAnnotations()[approval] == "" {
+		m.required(under("metadata.annotations", approval), `protected groups must have approval annotation "`+approval+`", see https://github.com/kubernetes/enhancements/pull/1111`)
+	}
+}
+
+func (m *mistakes) versions(spec tree) {
+	versions := items(spec, "versions")
+	storage, unique, seen := 0, true, map[string]bool{}
+	for i, version := range versions {
+		if child(child(version, "schema"), "openAPIV3Schema") == nil {
+			m.required(at("spec.versions", i)+".schema.openAPIV3Schema", "")
+		}
+	}
+	for i, version := range versions {
+		name := text(version, "name")
+		m.names(at("spec.versions", i)+".name", name, names.ServiceLabel(name))
+		if schema := child(child(version, "schema"), "openAPIV3Schema"); schema != nil && text(schema, "type") != "object" {
+			m.rootType(text(schema, "type"), at("spec.versions", i)+".schema.openAPIV3Schema.type")
+		}
+		unique = unique && !seen[name]
+		seen[name] = true
+		if truth(version, "storage") {
+			storage++
+		}
+	}
+	if !unique {
+		m.invalid("spec.versions", spec["versions"], "must contain unique version names")
+	}
+	if storage != 1 {
+		m.invalid("spec.versions", spec["versions"], "must have exactly one version marked as storage version")
+	}
+	if len(versions) > 0 {
+		name := text(versions[0], "name")
+		m.names("spec.version", name, names.ServiceLabel(name))
+	}
+}
+
+func (m *mistakes) rootType(kind, path string) {
+	if kind == "" {
+		m.required(path, "must not be empty at the root")
+		return
+	}
+	m.invalid(path, kind, "must be object at the root")
+}
+
+// conversion knows only the strategy None: versions differ in name only.
+func (m *mistakes) conversion(spec tree) {
+	conversion := child(spec, "conversion")
+	switch strategy := text(conversion, "strategy"); strategy {
+	case "", "None":
+	case "Webhook":
+		if truth(spec, "preserveUnknownFields") {
+			m.invalid("spec.conversion.strategy", strategy, "must be None if spec.preserveUnknownFields is true")
+		}
+		webhook := child(conversion, "webhook")
+		if child(webhook, "clientConfig") == nil {
+			m.required("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook")
+		}
+		if len(texts(webhook, "conversionReviewVersions")) == 0 {
+			m.required("spec.conversion.conversionReviewVersions", "")
+		}
+	default:
+		m.unsupported("spec.conversion.strategy", strategy, "None", "Webhook")
+	}
+}
+
+func (m *mistakes) crdNames(t tree) {
+	const mixed = "may have mixed case, but should otherwise match: "
+	for _, key := range []string{"plural", "singular", "kind", "listKind"} {
+		name, path := text(t, key), "spec.names."+key
+		if name == "" {
+			m.required(path, "")
+			continue
+		}
+		if key == "plural" || key == "singular" {
+			m.names(path, name, names.ServiceLabel(name))
+			continue
+		}
+		for _, sentence := range names.ServiceLabel(strings.ToLower(name)) {
+			m.invalid(path, name, mixed+sentence)
+		}
+	}
+	for _, key := range []string{"shortNames", "categories"} {
+		for i, name := range texts(t, key) {
+			m.names(at("spec.names."+key, i), name, names.ServiceLabel(name))
+		}
+	}
+	if kind := text(t, "kind"); kind != "" && kind == text(t, "listKind") {
+		m.invalid("spec.names.listKind", kind, "kind and listKind may not be the same")
+	}
+}
+
+const simplePath = "must be a simple json path starting with ."
+
+func (m *mistakes) versionExtras(version tree, path string) {
+	if scale := child(child(version, "subresources"), "scale"); scale != nil {
+		m.scalePath(scale, "specReplicasPath", ".spec.", path+".subresources.scale", true)
+		m.scalePath(scale, "statusReplicasPath", ".status.", path+".subresources.scale", true)
+		m.scalePath(scale, "labelSelectorPath", "", path+".subresources.scale", false)
+	}
+	types := []string{"boolean", "date", "integer", "number", "string"}
+	for i, column := range items(version, "additionalPrinterColumns") {
+		path := at(path+".additionalPrinterColumns", i)
+		if text(column, "name") == "" {
+			m.required(path+".name", "")
+		}
+		switch kind := text(column, "type"); {
+		case kind == "":
+			m.required(path+".type", "must be one of "+strings.Join(types, ","))
+		case !slices.Contains(types, kind):
+			m.invalid(path+".type", kind, "must be one of "+strings.Join(types, ","))
+		}
+		m.jsonPath(text(column, "jsonPath"), path+".JSONPath")
+	}
+}
+
+func (m *mistakes) jsonPath(expression, path string) {
+	if expression == "" {
+		m.required(path, "")
+		return
+	}
+	if !strings.HasPrefix(expression, ".") {
+		m.invalid(path, expression, simplePath)
+		return
+	}
+	if _, err := parseJSONPath(expression); err != nil {
+		m.invalid(path, expression, "is not a valid json path: "+err.Error())
+	}
+}
+
+func (m *mistakes) scalePath(scale tree, key, under, path string, required bool) {
+	value := text(scale, key)
+	path += "." + key
+	switch {
+	case value == "" && required:
+		m.required(path, "")
+	case value == "":
+	case !strings.HasPrefix(value, ".") || strings.ContainsAny(value, "[]{}"):
+		m.invalid(path, value, simplePath)
+	case !strings.HasPrefix(value, under):
+		m.invalid(path, value, "should be a json path under "+strings.TrimSuffix(under, "."))
+	}
+}
+
+func (m *mistakes) storedVersions(o *api.Unstructured, versions []tree) {
+	stored := o.NestedStringSlice("status", "storedVersions")
+	if len(stored) == 0 {
+		m.invalid("status.storedVersions", o.Nested("status", "storedVersions"), "must have at least one stored version")
+		return
+	}
+	for i, name := range stored {
+		if !slices.ContainsFunc(versions, func(v tree) bool { return text(v, "name") == name }) {
+			m.invalid(at("status.storedVersions", i), name, "must appear in spec.versions")
+		}
+	}
+	for _, version := range versions {
+		if name := text(version, "name"); truth(version, "storage") && !slices.Contains(stored, name) {
+			m.invalid("status.storedVersions", stored, "must have the storage version "+name)
+		}
+	}
+}
+
+// validateCRDUpdate keeps the group, the scope and, once objects may exist, the names under which they are stored.
+func validateCRDUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+	m := mistakes(validateCRD(o))
+	for _, path := range [][]string{{"group"}, {"names", "plural"}, {"scope"}, {"names", "kind"}} {
+		full := append([]string{"spec"}, path...)
+		established := condition(child(old.Object, "status"), "Established", "status") == "True"
+		if established || path[0] == "group" || len(path) == 2 && path[1] == "plural" {
+			m.immutable(strings.Join(full, "."), o.Nested(full...), old.Nested(full...))
+		}
+	}
+	return m
+}

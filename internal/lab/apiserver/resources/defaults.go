@@ -1,0 +1,89 @@
+package resources
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/lab/apiserver/schema"
+	"orrery/restclient/api"
+)
+
+//go:embed defaults.yaml
+var defaultsText []byte
+
+// defaults are the fields that are filled in, by the name of the type that has them.
+var defaults = sync.OnceValue(func() tree {
+	var types map[string]any
+	err := yaml.Unmarshal(defaultsText, &types)
+	data, _ := json.Marshal(types)
+	read := &api.Unstructured{}
+	if err != nil || json.Unmarshal(data, read) != nil {
+		panic("resources: defaults.yaml cannot be read") // it is part of the program
+	}
+	return read.Object
+})
+
+// fillIn fills in what the types of an object and of all objects in it say about absent fields: their defaults, and the empty
+// values of fields that are always written.
+func fillIn(t *schema.Type, o tree) {
+	if t.Struct() {
+		fillFrom(o, child(defaults(), t.Name()))
+		fillAlways(t, o)
+	}
+	for name, value := range o {
+		field, known := t.Field(name)
+		if !known {
+			continue
+		}
+		switch v := value.(type) {
+		case map[string]any:
+			fillIn(field, v)
+		case []any:
+			for _, item := range v {
+				if inner, ok := item.(map[string]any); ok {
+					fillIn(field.Items(), inner)
+				}
+			}
+		}
+	}
+}
+
+// fillFrom stores values under keys that have none, or the empty text, which is the same for most fields.
+func fillFrom(o, values tree) {
+	for key, value := range values {
+		if inner, ok := value.(map[string]any); ok {
+			fillFrom(made(o, key), inner)
+		} else if o[key] == nil || o[key] == "" {
+			o[key] = cloneValue(value)
+		}
+	}
+}
+
+// fillAlways writes the empty values of fields that Kubernetes writes whatever their value is.
+func fillAlways(t *schema.Type, o tree) {
+	for _, name := range t.Always() {
+		if value, there := o[name]; there {
+			if list, ok := value.([]any); ok && len(list) == 0 {
+				o[name] = nil // what is stored is protobuf, which has no empty lists
+			}
+			continue
+		}
+		o[name] = nil
+		switch field, _ := t.Field(name); field.Kind() {
+		case schema.Integer:
+			o[name] = int64(0)
+		case schema.Boolean:
+			o[name] = false
+		case schema.String:
+			o[name] = ""
+		case schema.Object:
+			// Selectors are pointers, which are null.
+			if field.Struct() && field.Name() != "LabelSelector" {
+				o[name] = tree{}
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package resources
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
+	"orrery/restclient/api"
+)
+
+// Events are what programs report about objects. They are stored in the older of their two forms, that of the core group.
+
+var eventSelectable = []string{
+	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
+	"reason", "reportingComponent", "source", "type",
+}
+
+var eventCells = map[string]cell{
+	"Last Seen": eventLastSeen, "Type": field("type"), "Reason": field("reason"), "Object": eventObject,
+	"Subobject": field("involvedObject", "fieldPath"), "Source": eventReporter, "Message": eventMessage,
+	"First Seen": eventFirstSeen, "Count": eventCount,
+}
+
+func eventSource(o tree, fields map[string]string) {
+	fields["source"] = cmp.Or(text(child(o, "source"), "component"), text(o, "reportingComponent"))
+}
+
+func validateEvent(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	namespace, involved := o.GetNamespace(), o.NestedString("involvedObject", "namespace")
+	switch {
+	case involved == "" && namespace != "default" && namespace != "kube-system":
+		m.invalid("involvedObject.namespace", involved, "does not match event.namespace")
+	case involved != "" && involved != namespace:
+		m.invalid("involvedObject.namespace", involved, "does not match event.namespace")
+	}
+	if !has(o.Object, "eventTime") {
+		return m
+	}
+	component := text(o.Object, "reportingComponent")
+	if component == "" {
+		m.required("reportingComponent", "")
+	}
+	m.names("reportingComponent", component, names.Qualified(component))
+	for _, key := range []string{"reportingInstance", "action", "reason"} {
+		if text(o.Object, key) == "" {
+			m.required(key, "")
+		}
+	}
+	return m
+}
+
+func eventLastSeen(o *api.Unstructured, now time.Time) any {
+	last := o.NestedString("series", "lastObservedTime")
+	if last == "" {
+		last = cmp.Or(text(o.Object, "lastTimestamp"), text(o.Object, "firstTimestamp"))
+	}
+	return ageOf(cmp.Or(last, text(o.Object, "eventTime")), now)
+}
+
+func eventFirstSeen(o *api.Unstructured, now time.Time) any {
+	return ageOf(cmp.Or(text(o.Object, "firstTimestamp"), text(o.Object, "eventTime")), now)
+}
+
+func eventObject(o *api.Unstructured, _ time.Time) any {
+	involved := child(o.Object, "involvedObject")
+	kind := strings.ToLower(text(involved, "kind"))
+	if name := text(involved, "name"); name != "" {
+		return kind + "/" + name
+	}
+	return kind
+}
+
+func eventReporter(o *api.Unstructured, _ time.Time) any {
+	source := child(o.Object, "source")
+	component := cmp.Or(text(source, "component"), text(o.Object, "reportingComponent"))
+	if host := cmp.Or(text(source, "host"), text(o.Object, "reportingInstance")); host != "" {
+		return component + ", " + host
+	}
+	return component
+}
+
+func eventMessage(o *api.Unstructured, _ time.Time) any {
+	return strings.TrimSpace(text(o.Object, "message"))
+}
+
+func eventCount(o *api.Unstructured, _ time.Time) any {
+	if series := child(o.Object, "series"); series != nil {
+		return whole(series, "count")
+	}
+	return max(whole(o.Object, "count"), 1)
+}
+
+// groupEvents are the events in the newer form. They are the same objects as those of the core group.
+func groupEvents(d *Definition) {
+	d.Prefix, d.Stored = "/registry/events", &api.GroupVersion{Version: "v1"}
+	d.ToStorage, d.FromStorage = func(o *api.Unstructured) { rename(o, eventNames, true) }, newerEvent
+	d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validateEvent(o) }
+	d.Selectable, d.renamed = nil, map[string]string{}
+	for _, stored := range eventSelectable {
+		name := strings.Replace(stored, "involvedObject.", "regarding.", 1)
+		if name = strings.Replace(name, "reportingComponent", "reportingController", 1); name == "source" {
+			continue
+		}
+		d.Selectable, d.renamed[name] = append(d.Selectable, name), stored
+	}
+}
+
+// eventNames are the fields that have another name in the newer form, which comes first.
+var eventNames = [][2]string{
+	{"note", "message"},
+	{"regarding", "involvedObject"},
+	{"reportingController", "reportingComponent"},
+	{"deprecatedCount", "count"},
+	{"deprecatedFirstTimestamp", "firstTimestamp"},
+	{"deprecatedLastTimestamp", "lastTimestamp"},
+	{"deprecatedSource", "source"},
+}
+
+// rename gives fields their second names, or back their first ones.
+func rename(o *api.Unstructured, names [][2]string, forward bool) {
+	for _, pair := range names {
+		from, to := pair[0], pair[1]
+		if !forward {
+			from, to = to, from
+		}
+		if value, ok := o.Object[from]; ok {
+			delete(o.Object, from)
+			o.Object[to] = value
+		}
+	}
+}
+
+// newerEvent makes the newer form of a stored event, in which some fields may be missing that are always there in the older.
+func newerEvent(o *api.Unstructured) {
+	rename(o, eventNames, false)
+	for _, key := range []string{"reportingController", "reportingInstance"} {
+		if o.Object[key] == "" {
+			delete(o.Object, key)
+		}
+	}
+}
+
+// validateGroupEvent checks an event in its stored form that came in the newer one, for which more is wanted.
+func validateGroupEvent(o *api.Unstructured) []apierrors.FieldError {
+	var m mistakes
+	if !has(o.Object, "eventTime") {
+		m.required("eventTime", "")
+	}
+	if kind := text(o.Object, "type"); kind != "Normal" && kind != "Warning" {
+		m.invalid("type", "", "has invalid value: "+kind)
+	}
+	for _, key := range []string{"firstTimestamp", "lastTimestamp", "count", "source"} {
+		if !isNothing(o.Object[key]) {
+			m.invalid(key, "", "needs to be unset")
+		}
+	}
+	if len(m) > 0 {
+		return m
+	}
+	return validateEvent(o)
+}

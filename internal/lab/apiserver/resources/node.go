@@ -1,0 +1,90 @@
+package resources
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+var nodeCells = map[string]cell{
+	"Status": nodeStatus, "Roles": nodeRoles, "Version": field("status", "nodeInfo", "kubeletVersion"),
+	"Internal-IP": nodeAddress("InternalIP"), "External-IP": nodeAddress("ExternalIP"), "OS-Image": fieldOr(unknownText, "status", "nodeInfo", "osImage"),
+	"Kernel-Version": nodeKernel, "Container-Runtime": fieldOr(unknownText, "status", "nodeInfo", "containerRuntimeVersion"),
+}
+
+// fillNode lets each of two fields about the same say what the other does.
+func fillNode(o tree) {
+	spec := made(o, "spec")
+	switch cidr, cidrs := text(spec, "podCIDR"), texts(spec, "podCIDRs"); {
+	case cidr != "" && len(cidrs) == 0:
+		spec["podCIDRs"] = []any{cidr}
+	case cidr == "" && len(cidrs) > 0:
+		spec["podCIDR"] = cidrs[0]
+	}
+}
+
+// taintNode taints a new node until it reports that it is ready.
+func taintNode(o *api.Unstructured) {
+	const taint = "node.kubernetes.io/not-ready"
+	spec := made(o.Object, "spec")
+	for _, t := range items(spec, "taints") {
+		if text(t, "key") == taint {
+			return
+		}
+	}
+	list, _ := spec["taints"].([]any)
+	spec["taints"] = append(slices.Clone(list), any(tree{"key": taint, "effect": "NoSchedule"}))
+}
+
+func nodeStatus(o *api.Unstructured, _ time.Time) any {
+	status := "Unknown"
+	switch condition(child(o.Object, "status"), "Ready", "status") {
+	case "True":
+		status = "Ready"
+	case "False", "Unknown":
+		status = "NotReady"
+	}
+	if o.NestedBool("spec", "unschedulable") {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}
+
+func nodeRoles(o *api.Unstructured, _ time.Time) any {
+	var roles []string
+	for label, value := range o.GetLabels() {
+		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok && role != "" {
+			roles = append(roles, role)
+		} else if label == "kubernetes.io/role" && value != "" {
+			roles = append(roles, value)
+		}
+	}
+	slices.Sort(roles)
+	return cmp.Or(strings.Join(slices.Compact(roles), ","), noneText)
+}
+
+func nodeAddress(kind string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		for _, address := range items(child(o.Object, "status"), "addresses") {
+			if text(address, "type") == kind {
+				return text(address, "address")
+			}
+		}
+		return noneText
+	}
+}
+
+func nodeKernel(o *api.Unstructured, _ time.Time) any {
+	info, _ := o.Nested("status", "nodeInfo").(map[string]any)
+	kernel := text(info, "kernelVersion")
+	if kernel == "" {
+		return unknownText
+	}
+	if architecture := text(info, "architecture"); architecture != "" {
+		return kernel + " (" + architecture + ")"
+	}
+	return kernel
+}

@@ -1,0 +1,203 @@
+package resources
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"orrery/restclient/api"
+)
+
+var serviceCells = map[string]cell{
+	"Type": field("spec", "type"), "Cluster-IP": fieldOr(noneText, "spec", "clusterIP"), "External-IP": serviceExternal,
+	"Port(s)": servicePorts, "Selector": labelSetCell("spec", "selector"),
+}
+
+const (
+	clusterIP    = "ClusterIP"
+	nodePort     = "NodePort"
+	loadBalancer = "LoadBalancer"
+	externalName = "ExternalName"
+)
+
+func fillService(o tree) {
+	spec := made(o, "spec")
+	switch text(spec, "sessionAffinity") {
+	case "ClientIP":
+		fill(made(made(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
+	case "None":
+		delete(spec, "sessionAffinityConfig")
+	}
+	for _, port := range items(spec, "ports") {
+		if target := port["targetPort"]; port != nil && (target == nil || target == int64(0) || target == "") {
+			port["targetPort"] = whole(port, "port")
+		}
+	}
+	kind := text(spec, "type")
+	if kind == nodePort || kind == loadBalancer || len(texts(spec, "externalIPs")) > 0 {
+		fillText(spec, "externalTrafficPolicy", "Cluster")
+	}
+	if kind != externalName {
+		fillText(spec, "internalTrafficPolicy", "Cluster")
+	}
+	if kind == loadBalancer {
+		fill(spec, "allocateLoadBalancerNodePorts", true)
+		for _, ingress := range items(child(child(o, "status"), "loadBalancer"), "ingress") {
+			if text(ingress, "ip") != "" {
+				fillText(ingress, "ipMode", "VIP")
+			}
+		}
+	}
+}
+
+// prepareService gives a new service its address and ports.
+func (a *allocator) prepareService(o *api.Unstructured) { a.allocate(made(o.Object, "spec")) }
+
+func (a *allocator) allocate(spec tree) {
+	kind := text(spec, "type")
+	if kind == externalName {
+		return
+	}
+	if address := text(spec, "clusterIP"); address == "" {
+		if chosen := texts(spec, "clusterIPs"); len(chosen) > 0 {
+			spec["clusterIP"] = chosen[0]
+		} else {
+			spec["clusterIP"] = a.address()
+		}
+	}
+	if len(texts(spec, "clusterIPs")) == 0 {
+		spec["clusterIPs"] = []any{spec["clusterIP"]}
+	}
+	families(spec)
+	if kind == nodePort || kind == loadBalancer && spec["allocateLoadBalancerNodePorts"] != false {
+		for _, port := range items(spec, "ports") {
+			if port != nil && whole(port, "nodePort") == 0 {
+				port["nodePort"] = a.port()
+			}
+		}
+	}
+	if kind == loadBalancer && text(spec, "externalTrafficPolicy") == "Local" && whole(spec, "healthCheckNodePort") == 0 {
+		spec["healthCheckNodePort"] = a.port()
+	}
+}
+
+// families says which kinds of addresses the service has. One that has none of its own, and no selector to take those of pods, is
+// open for both.
+func families(spec tree) {
+	if text(spec, "clusterIP") == "None" && len(child(spec, "selector")) == 0 && text(spec, "ipFamilyPolicy") == "" && !has(spec, "ipFamilies") {
+		spec["ipFamilies"], spec["ipFamilyPolicy"] = []any{"IPv4", "IPv6"}, "RequireDualStack"
+		return
+	}
+	fill(spec, "ipFamilies", []any{"IPv4"})
+	fillText(spec, "ipFamilyPolicy", "SingleStack")
+}
+
+// prepareServiceUpdate keeps what was allocated where the client leaves it out, as one does who writes the manifest again
+// that the service was made with. A service that becomes a name loses its addresses.
+func (a *allocator) prepareServiceUpdate(o, old *api.Unstructured) {
+	spec, before := made(o.Object, "spec"), child(old.Object, "spec")
+	if text(spec, "type") == externalName {
+		if text(before, "type") != externalName {
+			for _, key := range []string{"ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy"} {
+				if same(spec[key], before[key]) {
+					delete(spec, key)
+				}
+			}
+		}
+		return
+	}
+	if text(before, "type") != externalName && text(spec, "clusterIP") == "" && len(texts(spec, "clusterIPs")) == 0 {
+		keep(o, old, "spec", "clusterIP")
+		keep(o, old, "spec", "clusterIPs")
+	}
+	keepNodePorts(spec, before)
+	a.allocate(spec)
+}
+
+// keepNodePorts gives a port without a node port the one that the same port had.
+func keepNodePorts(spec, before tree) {
+	if kind := text(spec, "type"); kind != nodePort && kind != loadBalancer {
+		return
+	}
+	type key struct {
+		protocol string
+		port     int64
+	}
+	ports := map[key]int64{}
+	for _, port := range items(before, "ports") {
+		ports[key{text(port, "protocol"), whole(port, "port")}] = whole(port, "nodePort")
+	}
+	for _, port := range items(spec, "ports") {
+		if number := ports[key{text(port, "protocol"), whole(port, "port")}]; number != 0 && whole(port, "nodePort") == 0 {
+			port["nodePort"] = number
+		}
+	}
+}
+
+// allocator hands out the addresses and ports of services. They start somewhere in their range and come in an order that
+// looks like chance, each once until the range is used up; nothing is given back.
+type allocator struct {
+	addresses, ports atomic.Uint32
+}
+
+func newAllocator() *allocator {
+	a := &allocator{}
+	a.addresses.Store(rand.Uint32())
+	a.ports.Store(rand.Uint32())
+	return a
+}
+
+// The ranges of kube-apiserver's defaults: 10.96.0.0/12 without its first few addresses, which are kept for services that
+// every cluster has, and the ports 30000 to 32767.
+const (
+	firstAddress, addressCount = 10<<24 | 96<<16 | 256, 1<<20 - 257
+	firstPort, portCount       = 30000, 2768
+)
+
+// address returns the next cluster IP. The stride and the size of the range have no common divisor, so that every address
+// comes before one is repeated.
+func (a *allocator) address() string {
+	n := uint64(a.addresses.Add(1)) * 611_953 % addressCount
+	n += firstAddress
+	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}).String()
+}
+
+// port returns the next node port.
+func (a *allocator) port() int64 {
+	return int64(uint64(a.ports.Add(1))*1_021%portCount) + firstPort
+}
+
+func serviceExternal(o *api.Unstructured, _ time.Time) any {
+	spec := child(o.Object, "spec")
+	external := strings.Join(texts(spec, "externalIPs"), ",")
+	switch text(spec, "type") {
+	case loadBalancer:
+		var addresses []string
+		for _, ingress := range items(child(child(o.Object, "status"), "loadBalancer"), "ingress") {
+			addresses = append(addresses, cmp.Or(text(ingress, "ip"), text(ingress, "hostname")))
+		}
+		if external != "" {
+			addresses = append(addresses, external)
+		}
+		return cmp.Or(strings.Join(addresses, ","), "<pending>")
+	case externalName:
+		return text(spec, "externalName")
+	}
+	return cmp.Or(external, noneText)
+}
+
+func servicePorts(o *api.Unstructured, _ time.Time) any {
+	var parts []string
+	for _, port := range items(child(o.Object, "spec"), "ports") {
+		number := decimal(whole(port, "port"))
+		if node := whole(port, "nodePort"); node > 0 {
+			number += ":" + decimal(node)
+		}
+		parts = append(parts, fmt.Sprintf("%s/%s", number, text(port, "protocol")))
+	}
+	return cmp.Or(strings.Join(parts, ","), noneText)
+}

@@ -1,0 +1,170 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/program"
+)
+
+// Load is what most benchmarks can be told: what happens to which keys, how fast and for how long.
+type Load struct {
+	// Distribution says which keys are hit how often.
+	Distribution Distribution
+	// Duration is that of each of the two phases.
+	Duration time.Duration
+	// Rate is how many events a second there are in the second phase; 0: half of what the first has shown to be possible.
+	Rate float64
+	// Seed of the random choices.
+	Seed uint64
+}
+
+// AddTo adds a flag for each field. of is what the keys are: "objects".
+func (l *Load) AddTo(flags *pflag.FlagSet, duration time.Duration, of string) {
+	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(), "which "+of+" are hit how often (hot: one gets 90 %)")
+	DurationVar(flags, &l.Duration, "duration", duration, 1, 0, "how long each of the two phases takes")
+	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate", "events a second in the second phase, which measures latency; 0: half of what the first phase reached")
+	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
+}
+
+// RateOr returns the rate of the second phase, after a first one that did so many events in that time.
+func (l *Load) RateOr(events int, took time.Duration) float64 {
+	if l.Rate > 0 {
+		return l.Rate
+	}
+	return max(1, float64(events)/took.Seconds()/2)
+}
+
+// Number is the value of a flag that may have a suffix: 100k, 1M; 64KiB if it is a size.
+type Number struct {
+	value       float64
+	least, most float64 // most 0: there is no limit
+	whole, size bool
+	set         func(float64)
+}
+
+// The suffixes, the longer ones first where one ends in the other.
+var (
+	countSuffixes = []suffix{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}}
+	sizeSuffixes  = []suffix{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"kB", 1e3}, {"MB", 1e6}, {"k", 1e3}, {"M", 1e6}, {"B", 1}}
+)
+
+type suffix struct {
+	text   string
+	factor float64
+}
+
+// Set implements [pflag.Value].
+func (n *Number) Set(text string) error {
+	value, err := n.Parse(text)
+	if err == nil {
+		n.value = value
+		n.set(value)
+	}
+	return err
+}
+
+// Parse returns the number of a text, if it is one that the flag may have.
+func (n *Number) Parse(text string) (float64, error) {
+	digits, factor := strings.ReplaceAll(text, "_", ""), 1.0
+	suffixes := countSuffixes
+	if n.size {
+		suffixes = sizeSuffixes
+	}
+	for _, suffix := range suffixes {
+		if rest, ok := strings.CutSuffix(digits, suffix.text); ok {
+			digits, factor = strings.TrimSpace(rest), suffix.factor
+			break
+		}
+	}
+	value, err := strconv.ParseFloat(digits, 64)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		return 0, fmt.Errorf("%q is not a number, such as 1000 or %s", text, map[bool]string{false: "100k", true: "64KiB"}[n.size])
+	}
+	value *= factor
+	switch {
+	case n.whole && value != math.Trunc(value):
+		return 0, fmt.Errorf("it must be a whole number")
+	case value < n.least:
+		return 0, fmt.Errorf("it must be at least %s", plain(n.least))
+	case n.most > 0 && value > n.most:
+		return 0, fmt.Errorf("it must be at most %s", plain(n.most))
+	}
+	return value, nil
+}
+
+func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+func (n *Number) String() string { return plain(n.value) }
+
+// Type is what help shows behind the name of the flag.
+func (n *Number) Type() string {
+	if n.size {
+		return "bytes"
+	}
+	return "number"
+}
+
+// CountVar adds a flag for a number of things.
+func CountVar(flags *pflag.FlagSet, n *int, name string, value, least, most int, usage string) {
+	*n = value
+	flags.Var(&Number{value: float64(value), least: float64(least), most: float64(most), whole: true, set: func(v float64) { *n = int(v) }}, name, usage)
+}
+
+// mostBytes is the largest object that there is.
+const mostBytes = 1 << 20
+
+// SizeVar adds a flag for a number of bytes.
+func SizeVar(flags *pflag.FlagSet, n *int, name, usage string) {
+	flags.Var(&Number{whole: true, size: true, most: mostBytes, set: func(v float64) { *n = int(v) }}, name, usage)
+}
+
+// Duration is the value of a flag for a time.
+type Duration struct {
+	value       *time.Duration
+	least, most time.Duration // most 0: there is no limit
+}
+
+// DurationVar adds a flag for a time.
+func DurationVar(flags *pflag.FlagSet, d *time.Duration, name string, value, least, most time.Duration, usage string) {
+	*d = value
+	flags.Var(&Duration{d, least, most}, name, usage)
+}
+
+// Set implements [pflag.Value].
+func (d *Duration) Set(text string) error {
+	value, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
+	case value < d.least:
+		return fmt.Errorf("it must be at least %v", d.least)
+	case d.most > 0 && value > d.most:
+		return fmt.Errorf("it must be at most %v", d.most)
+	}
+	*d.value = value
+	return nil
+}
+
+func (d *Duration) String() string {
+	if d.value == nil { // pflag looks at a zero value
+		return ""
+	}
+	return d.value.String()
+}
+
+// Type is what help shows behind the name of the flag.
+func (*Duration) Type() string { return "time" }
+
+// mostCost is far less than the time after which a workload takes an event for lost.
+const mostCost = 10 * time.Second
+
+// CostVar adds the flag for what a handler spends.
+func CostVar(flags *pflag.FlagSet, cost *time.Duration) {
+	DurationVar(flags, cost, "handler-cost", 0, 0, mostCost, "what each handler spends on an event: work below 50us, waiting from there on")
+}

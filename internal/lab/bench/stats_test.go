@@ -1,0 +1,45 @@
+package bench_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/internal/lab/bench"
+)
+
+func TestMedian(t *testing.T) {
+	values := []float64{5, 1, 900, 3}
+	assert.Equal(t, 4.0, bench.Median(values))
+	assert.Equal(t, []float64{5, 1, 900, 3}, values, "the rounds are still in their order")
+	assert.Equal(t, 5.0, bench.Median([]float64{5, 1, 900}))
+	assert.True(t, math.IsNaN(bench.Median(nil)))
+	assert.True(t, math.IsNaN(bench.Median([]float64{1, math.NaN(), 2})))
+}
+
+func TestSpreadIsRelativeToTheMedian(t *testing.T) {
+	assert.InDelta(t, 0.3, bench.Spread([]float64{0.9, 1, 1.2}), 1e-12)
+	assert.Zero(t, bench.Spread([]float64{7, 7, 7}))
+	assert.Zero(t, bench.Spread([]float64{0, 0}), "nothing allocated in any round")
+	assert.Zero(t, bench.Spread([]float64{4}))
+	assert.InDelta(t, 1, bench.Spread([]float64{-1, -2, -3}), 1e-12)
+	assert.True(t, math.IsNaN(bench.Spread(nil)))
+	assert.True(t, math.IsNaN(bench.Spread([]float64{1, math.NaN()})))
+}
+
+func TestRatiosRoundByRound(t *testing.T) {
+	ratios := bench.Ratios([]float64{1, 0, 3, 0}, []float64{4, 0, 0, 2})
+	assert.Equal(t, []float64{0.25, 1}, ratios[:2])
+	assert.True(t, math.IsNaN(ratios[2]))
+	assert.Zero(t, ratios[3])
+}
+
+func TestOneRoundThatDisagreesIsEnoughForNoDifference(t *testing.T) {
+	assert.True(t, bench.Differ([]float64{0.2, 0.9, 0.99}))
+	assert.True(t, bench.Differ([]float64{3, 1.01}))
+	assert.False(t, bench.Differ([]float64{0.2, 0.2, 0.2, 1.01}))
+	assert.False(t, bench.Differ([]float64{0.5, 1}), "even is on neither side")
+	assert.False(t, bench.Differ([]float64{0.5, math.NaN()}))
+	assert.False(t, bench.Differ(nil))
+}

@@ -1,0 +1,250 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/informer"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/faultnet"
+	"orrery/restclient/api"
+)
+
+// perform does what a step says. Whatever takes time goes on beside it.
+func (w *world) perform(s Step) {
+	switch s.What {
+	case Put, Delete, Recreate, Release, CreateNamespace, DeleteNamespace:
+		w.write(s)
+	case Fault:
+		if _, err := w.current().Faults().Add(s.Text); err != nil {
+			w.fail("%v", err) // the plan has made a mistake
+		}
+	case Restart:
+		w.under.Go(func() { w.restart(s) })
+	case Reborn:
+		w.under.Go(func() { w.reborn(s) })
+	case Join, Leave:
+		w.changeHandlers(s)
+	default:
+		for _, p := range w.running() {
+			if p.plan.Name == s.On {
+				w.breakLink(p.link, s)
+			}
+		}
+	}
+}
+
+// running are the processes as they are at the moment.
+func (w *world) running() []*process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.processes)
+}
+
+// reborn ends a process and starts one like it.
+func (w *world) reborn(s Step) {
+	for i, p := range w.running() {
+		if p.plan.Name != s.On || !p.begin() {
+			continue
+		}
+		if s.Text == "killed" { // nothing that it still wants to say is heard
+			p.link.Refuse(true)
+			p.link.Cut()
+		}
+		p.stop()
+		time.Sleep(s.For)
+		next, err := newProcess(w, p.plan)
+		if err != nil {
+			w.fail("%s could not be started again: %v", s.On, err)
+			return
+		}
+		next.start()
+		w.mu.Lock()
+		w.processes[i], w.retired = next, append(w.retired, p)
+		w.mu.Unlock()
+	}
+}
+
+// breakLink does what a step says to a link.
+func (w *world) breakLink(l *faultnet.Link, s Step) {
+	switch s.What {
+	case Cut:
+		l.Cut()
+	case HalfClose:
+		l.HalfClose()
+	case BlackHole:
+		directions := [][]faultnet.Direction{nil, {faultnet.Sent}, {faultnet.Received}}[s.N]
+		l.BlackHole(true, directions...)
+	case Stall:
+		l.Stall(true)
+	case Refuse:
+		l.Refuse(true)
+	case Slow:
+		jitter := time.Duration(0)
+		if s.Text != "" {
+			jitter = time.Duration(s.N) * time.Millisecond
+		}
+		l.Delay(time.Duration(s.N)*time.Millisecond, jitter)
+	case Drip:
+		l.Drip(s.N)
+	case CutAfter:
+		l.CutAfter(int64(s.N))
+	case Corrupt:
+		l.Corrupt(int64(s.N))
+	case LinkHealed:
+		healLink(l, Action(s.Text))
+	}
+}
+
+// healLink ends one fault of a link. Others that have begun since go on.
+func healLink(l *faultnet.Link, what Action) {
+	switch what {
+	case BlackHole:
+		l.BlackHole(false)
+	case Stall:
+		l.Stall(false)
+	case Refuse:
+		l.Refuse(false)
+	case Slow:
+		l.Delay(0, 0)
+	case Drip:
+		l.Drip(0)
+	case CutAfter:
+		l.CutAfter(-1)
+	case Corrupt:
+		l.Corrupt(0)
+	}
+}
+
+// changeHandlers lets a handler join an informer, or leave it.
+func (w *world) changeHandlers(s Step) {
+	for _, p := range w.running() {
+		one := p.subjectNamed(s.On)
+		if one == nil {
+			continue
+		}
+		var err error
+		if s.What == Join {
+			err = one.join(drawHandler(diceOf(w.plan.Seed, "late handler", s.On, s.At.String())))
+		} else {
+			err = one.leave(s.N)
+		}
+		if err != nil && !errors.Is(err, informer.ErrStopped) {
+			w.fail("%s %s: %v", s.What, s.On, err)
+		}
+	}
+}
+
+// hold is the finalizer of objects that somebody holds for a while.
+const hold = "chaos.orrery/hold"
+
+// write does what a step says to an object. What cannot be done is left undone: refusals are the server's right, and the journal
+// knows what came of it.
+func (w *world) write(s Step) {
+	ctx := context.Background()
+	parts := strings.Split(s.On, "/") // resource/namespace/name
+	t := w.target(parts[0], parts[1], parts[2])
+	r := w.registry()
+	switch s.What {
+	case Put, CreateNamespace:
+		if _, err := r.Get(t, api.GetOptions{}); err == nil {
+			w.change(t, s)
+			return
+		}
+		_, _ = r.Create(ctx, t, newObject(parts, s), writer)
+	case Delete, DeleteNamespace:
+		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{}, writer)
+	case Recreate:
+		now := int64(0)
+		_, _, _ = r.Delete(ctx, t, api.DeleteOptions{GracePeriodSeconds: &now}, writer)
+		_, _ = r.Create(ctx, t, newObject(parts, s), writer)
+	case Release:
+		w.release(t)
+	}
+}
+
+// change writes a new state of an object that is there.
+func (w *world) change(t registry.Target, s Step) {
+	_, _ = w.registry().Patch(context.Background(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		return current, decorate(current, s)
+	}, writer)
+}
+
+// release takes away our finalizer, wherever it stands.
+func (w *world) release(t registry.Target) {
+	ctx := context.Background()
+	_, _ = w.registry().Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		return current, current.SetNested(withoutHold(current.GetFinalizers()), "metadata", "finalizers")
+	}, writer)
+	if t.Definition.Plural != "namespaces" {
+		return
+	}
+	current, err := w.registry().Get(t, api.GetOptions{})
+	if err != nil {
+		return
+	}
+	namespace := current.Decode()
+	finalizers := namespace.NestedStringSlice("spec", "finalizers")
+	if !slices.Contains(finalizers, hold) || namespace.SetNested(withoutHold(finalizers), "spec", "finalizers") != nil {
+		return
+	}
+	t.Subresource = "finalize"
+	_, _, _ = w.registry().Update(ctx, t, namespace, writer)
+}
+
+func withoutHold(finalizers []string) []any {
+	left := []any{}
+	for _, finalizer := range finalizers {
+		if finalizer != hold {
+			left = append(left, finalizer)
+		}
+	}
+	return left
+}
+
+// newObject makes an object of resource, namespace and name.
+func newObject(parts []string, s Step) *api.Unstructured {
+	metadata := map[string]any{"name": parts[2]}
+	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
+	if parts[1] != "" {
+		metadata["namespace"] = parts[1]
+	}
+	switch s.Text {
+	case "held":
+		metadata["finalizers"] = []any{hold}
+	case "held-in-spec":
+		_ = o.SetNested([]any{hold}, "spec", "finalizers") // there is no spec yet
+	}
+	if parts[0] == "pods" {
+		o.Object["spec"] = map[string]any{
+			"terminationGracePeriodSeconds": int64(s.N % 40),
+			"containers":                    []any{map[string]any{"name": "c", "image": "i"}},
+		}
+	}
+	_ = decorate(o, s) // the maps are of our own making
+	return o
+}
+
+// decorate gives an object what the step says and a value that nobody else has.
+func decorate(o *api.Unstructured, s Step) error {
+	labels := map[string]any{}
+	for name, value := range o.GetLabels() {
+		if name != "tier" {
+			labels[name] = value
+		}
+	}
+	labels["value"] = strconv.Itoa(s.N)
+	if tier, found := strings.CutPrefix(s.Text, "tier="); found {
+		labels["tier"] = tier
+	}
+	if s.Text == "large" {
+		if err := o.SetNested(map[string]any{"filling": strings.Repeat("x", 3000)}, "metadata", "annotations"); err != nil {
+			return err
+		}
+	}
+	return o.SetNested(labels, "metadata", "labels")
+}

@@ -1,0 +1,120 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"testing/synctest"
+	"time"
+)
+
+// play carries a plan out, with something broken on purpose, and judges. It must be called inside a testing/synctest bubble,
+// and returns when nothing of the run is left in it.
+func play(p Plan, s sabotage) *Report {
+	w, err := newWorld(p, s)
+	if err != nil {
+		return &Report{Seed: p.Seed, Failure: failureOf("at the start", -1, []string{err.Error()})}
+	}
+	report := &Report{Seed: p.Seed}
+	report.Failure = w.run()
+	for _, process := range w.running() {
+		process.stop()
+	}
+	if report.Failure == nil {
+		synctest.Wait() // the server has to hear of it
+		report.Failure = failureOf("after the end", AfterAll, w.remains())
+	}
+	w.fill(report)
+	w.stopServer()
+	if report.Failure == nil {
+		report.Failure = failureOf("when everything had ended", AfterAll, leftBehind())
+	}
+	return report
+}
+
+// run lets the storms pass, with a quiet point after each, and returns what was wrong, or nil.
+func (w *world) run() *Failure {
+	for _, plan := range w.plan.Processes {
+		one, err := newProcess(w, plan)
+		if err != nil {
+			return failureOf("at the start", -1, []string{err.Error()})
+		}
+		w.processes = append(w.processes, one)
+	}
+	for _, one := range w.running() {
+		one.start()
+	}
+	if w.sabotage.begun != nil {
+		w.sabotage.begun(w)
+	}
+	for i, storm := range w.plan.Storms {
+		w.storm(storm)
+		if wrong := w.becomeQuiet(patience, w.differences); len(wrong) > 0 {
+			return &Failure{When: fmt.Sprintf("at the quiet point after storm %d", i), Storm: i, Differences: wrong}
+		}
+	}
+	w.releaseAll()
+	end := func() []string { return append(w.differences(), w.unfinished()...) }
+	if wrong := w.becomeQuiet(finalPatience, end); len(wrong) > 0 {
+		return &Failure{When: "at the end", Storm: AfterAll, Differences: wrong}
+	}
+	return nil
+}
+
+// How long after the end of all faults everything has to be as the server has it, and how long after the last storm all
+// deletions have to be over. The first is the sum of what may have to pass one after the other: a dead connection is
+// noticed after a minute at most, a back-off lasts at most another, a list that hangs is given up after listTimeout.
+const (
+	patience      = 4 * time.Minute
+	finalPatience = 8 * time.Minute
+	lookEvery     = 5 * time.Second
+)
+
+// storm lets the steps of a storm happen.
+func (w *world) storm(s Storm) {
+	w.quiet.Store(false)
+	begun := time.Now()
+	for _, step := range s.Steps {
+		time.Sleep(time.Until(begun.Add(step.At)))
+		w.perform(step)
+	}
+	time.Sleep(time.Until(begun.Add(s.Length)))
+}
+
+// becomeQuiet ends all faults and waits until nothing is wrong any more. It returns what is still
+// wrong when patience is over. What can never be right again is not waited for.
+func (w *world) becomeQuiet(patience time.Duration, wrong func() []string) []string {
+	w.under.Wait()
+	w.quiet.Store(true)
+	for _, p := range w.running() {
+		p.link.Heal()
+	}
+	for _, fault := range w.current().Faults().List() {
+		w.current().Faults().Remove(fault.ID)
+	}
+	begun := time.Now()
+	for {
+		time.Sleep(lookEvery)
+		synctest.Wait()
+		if violations := w.violations(); len(violations) > 0 {
+			return violations
+		}
+		differences := wrong()
+		if len(differences) == 0 {
+			return w.contents()
+		}
+		if time.Since(begun) >= patience {
+			return differences
+		}
+	}
+}
+
+// stopServer ends the server and waits for its goroutines.
+func (w *world) stopServer() {
+	ctx, cancel := context.WithTimeout(context.Background(), gentleStop)
+	defer cancel()
+	w.current().Stop(ctx)
+	w.serving.Wait()
+	if w.sabotage.stopped != nil {
+		w.sabotage.stopped(w)
+	}
+}

@@ -1,0 +1,217 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/internal/lab/chaos/history"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// subject is an informer of any type, with what its handlers were told.
+type subject interface {
+	plan() InformerPlan
+	run(ctx context.Context)
+	join(h HandlerPlan) error
+	leave(number int) error
+	// violations returns what can never be right again, differences what is not yet as the server has it, or still on its way.
+	violations() []string
+	differences(server *store.Store, definition *resources.Definition) []string
+	// contents compares every field, which is only worth the time when there are no differences in versions.
+	contents(server *store.Store, definition *resources.Definition) []string
+	events() int
+	Snapshot() informer.Snapshot
+}
+
+// watched is a subject.
+type watched[T object] struct {
+	*informer.SharedIndexInformer[T]
+	made  InformerPlan
+	world *world
+
+	mu       sync.Mutex // guards all below
+	handlers []*watching
+	removed  []*watching
+	joined   int
+}
+
+// watching is a handler with its history.
+type watching struct {
+	name string
+	*history.History
+	registration *informer.Registration
+	late         bool // it joined during a storm
+}
+
+// newSubject makes the informer of a plan over a client.
+func newSubject(w *world, client *restclient.Client, p InformerPlan) (subject, error) {
+	gvr := w.resource(p.Resource)
+	switch {
+	case p.Form == Heads:
+		return watch(w, restclient.Metadata(client, gvr, ""), p)
+	case p.Form == Typed && p.Resource == "namespaces":
+		return watch(w, restclient.Typed[*api.Namespace](client, gvr, ""), p)
+	case p.Form == Typed && p.Resource == "pods":
+		return watch(w, restclient.Typed[*api.Pod](client, gvr, ""), p)
+	default:
+		return watch(w, restclient.Dynamic(client, gvr, ""), p)
+	}
+}
+
+// watch makes a subject of what a lister-watcher has.
+func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan) (*watched[T], error) {
+	if w.sabotage.stream != nil {
+		source = sabotaged[T]{source, w.sabotage.stream}
+	}
+	s := &watched[T]{made: p, world: w}
+	s.SharedIndexInformer = informer.NewSharedIndexInformer(source, informer.Config[T]{
+		Name: p.Name, ResyncPeriod: p.Resync, Gears: gearsOf[T](p.Gears), TweakListOptions: informer.SelectLabels(p.Selector),
+		Reflector: reflector.Config[T]{
+			PageSize: p.PageSize, DisableWatchList: !p.Streaming, MinWatchTimeout: p.MinWatch,
+			ListTimeout: listTimeout, InitialEventsDeadline: listTimeout,
+		},
+		// Decoders read from buffers that are used again: no object may keep a part of one.
+		MutationDetector: informer.MutationDetectorConfig[T]{
+			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
+		},
+	})
+	for _, h := range p.Handlers {
+		if err := s.add(h, false); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// listTimeout is how long a list may take. The default is longer than a quiet point.
+const listTimeout = 40 * time.Second
+
+func (s *watched[T]) plan() InformerPlan { return s.made }
+
+func (s *watched[T]) run(ctx context.Context) {
+	if err := s.Run(ctx); err != nil && ctx.Err() == nil {
+		s.world.fail("%s: Run returned %v", s.made.Name, err)
+	}
+}
+
+func (s *watched[T]) join(h HandlerPlan) error { return s.add(h, true) }
+
+func (s *watched[T]) add(p HandlerPlan, late bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.joined++
+	name := fmt.Sprintf("%s#%d", s.made.Name, s.joined)
+	h := &watching{
+		name: name, History: history.New(name, s.made.Selector != "", s.world.journal.wrote), late: late,
+	}
+	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.History, plan: p, quiet: &s.world.quiet}
+	if s.world.sabotage.handler != nil {
+		handler = sabotagedHandler[T]{handler, s.world.sabotage.handler}
+	}
+	var err error
+	h.registration, err = s.AddEventHandlerWithOptions(handler, informer.HandlerOptions{
+		Name: h.name, ResyncPeriod: p.Resync, Coalescing: p.Coalescing,
+	})
+	if err == nil {
+		s.handlers = append(s.handlers, h)
+	}
+	return err
+}
+
+// leave removes one of the handlers that joined late, if there are any.
+func (s *watched[T]) leave(number int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	late := 0
+	for i, h := range s.handlers {
+		if !h.late {
+			continue
+		}
+		if late++; late > number {
+			s.handlers = append(s.handlers[:i:i], s.handlers[i+1:]...)
+			s.removed = append(s.removed, h)
+			return s.RemoveEventHandler(h.registration)
+		}
+	}
+	return nil
+}
+
+func (s *watched[T]) violations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var wrong []string
+	for _, h := range append(s.handlers[:len(s.handlers):len(s.handlers)], s.removed...) {
+		wrong = append(wrong, h.Violations()...)
+	}
+	if shot := s.Snapshot(); shot.ProcessErrors > 0 || shot.Reflector.StoreErrors > 0 {
+		wrong = append(wrong, fmt.Sprintf("%s: events were not applied: %v, %v", s.made.Name, shot.LastProcessError, shot.Reflector.LastStoreError))
+	}
+	return wrong
+}
+
+func (s *watched[T]) differences(server *store.Store, definition *resources.Definition) []string {
+	want, err := contentOf(server, definition, s.made.Selector)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wrong := s.storeDiffers(want)
+	states := map[string]history.State{}
+	for key, o := range want {
+		states[key] = history.State{UID: o.UID, Version: o.Version}
+	}
+	for _, h := range s.handlers {
+		wrong = append(wrong, h.Differences(states)...)
+		if !h.registration.HasSynced() {
+			wrong = append(wrong, "handler "+h.name+": has not synced")
+		}
+	}
+	return append(wrong, s.underWay()...)
+}
+
+func (s *watched[T]) contents(server *store.Store, definition *resources.Definition) []string {
+	want, err := contentOf(server, definition, s.made.Selector)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return s.fieldsDiffer(want)
+}
+
+// underWay returns what is still between the server and the handlers.
+func (s *watched[T]) underWay() []string {
+	shot := s.Snapshot()
+	var wrong []string
+	if !shot.HasSynced {
+		wrong = append(wrong, s.made.Name+": has not synced")
+	}
+	if shot.Queued > 0 {
+		wrong = append(wrong, fmt.Sprintf("%s: %d keys wait in the queue", s.made.Name, shot.Queued))
+	}
+	for _, h := range shot.Handlers {
+		if h.Pending > 0 {
+			wrong = append(wrong, fmt.Sprintf("handler %s: %d events wait for it", h.Handler, h.Pending))
+		}
+	}
+	return wrong
+}
+
+func (s *watched[T]) events() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := 0
+	for _, h := range s.handlers {
+		sum += h.Count()
+	}
+	for _, h := range s.removed {
+		sum += h.Count()
+	}
+	return sum
+}

@@ -1,0 +1,143 @@
+// Package clustertest is a cluster in a bubble of virtual time, for tests of controllers: the API server in memory with its
+// kubelet and its collector at the other end of pipes, clients that can be killed at any request, and informers of any
+// gears.
+package clustertest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/apps"
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/authn"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+	"orrery/wait"
+)
+
+// ControllerUser is who the controllers of [Cluster.Client] are to the server, so that faults can mean them alone.
+const ControllerUser = "controller"
+
+const controllerToken = "the-controllers-token"
+
+// Cluster is an API server and an administrator.
+type Cluster struct {
+	Server *apiserver.Server
+	// Killer stands between the controllers and the server.
+	Killer *Killer
+
+	t     testing.TB
+	link  *restclienttest.Server
+	admin *restclient.Client
+}
+
+// New starts a cluster that lives until the test ends. It belongs into a synctest bubble.
+func New(t testing.TB) *Cluster {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
+		controllerToken: {Name: ControllerUser, Groups: []string{authn.GroupMasters}},
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	c := &Cluster{Server: server, Killer: &Killer{server: server.Handler()}, t: t}
+	c.link = restclienttest.NewServer(t, c.Killer)
+	c.admin = c.client(server.Token())
+	return c
+}
+
+func (c *Cluster) client(token string) *restclient.Client {
+	return c.link.Client(func(config *restclient.Config) { config.Credentials = bearer(token) })
+}
+
+// Admin returns the administrator's client.
+func (c *Cluster) Admin() *restclient.Client { return c.admin }
+
+// Client returns a new client of [ControllerUser].
+func (c *Cluster) Client() *restclient.Client { return c.client(controllerToken) }
+
+// bearer is a token that is sent over a pipe as well, where nobody listens.
+type bearer string
+
+func (b bearer) Apply(r *http.Request) error {
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return nil
+}
+
+func (bearer) Unauthorized(*http.Request)                   {}
+func (bearer) ClientCertificate() (*tls.Certificate, error) { return nil, nil }
+
+// Collection returns the informer of a resource over all namespaces, and its clients.
+func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
+	typed := restclient.Typed[T](client, resource, "")
+	return apps.NewCollection(informer.NewSharedIndexInformer(typed, informer.Config[T]{
+		Name: resource.Resource, Gears: gears.Informer[T](set),
+	}), typed)
+}
+
+// Fault switches a fault of the server on and returns what switches it off again.
+func (c *Cluster) Fault(order string) (heal func()) {
+	c.t.Helper()
+	id, err := c.Server.Faults().Add(order)
+	require.NoError(c.t, err)
+	return func() { c.Server.Faults().Remove(id) }
+}
+
+// Request sends something as the administrator. A patch is a merge patch.
+func (c *Cluster) Request(method, path, body string) ([]byte, error) {
+	request := restclient.Request{Verb: method, Path: path, ContentType: "application/json"}
+	if method == http.MethodPatch {
+		request.ContentType = string(api.MergePatchType)
+	}
+	if body != "" {
+		request.Body = []byte(body)
+	}
+	var answer []byte
+	err := c.admin.Do(context.Background(), request, &answer)
+	return answer, err
+}
+
+// Must sends something that has to work.
+func (c *Cluster) Must(method, path, body string) []byte {
+	c.t.Helper()
+	answer, err := c.Request(method, path, body)
+	require.NoError(c.t, err, "%s %s", method, path)
+	return answer
+}
+
+// Get reads an object, or a list.
+func Get[T any](c *Cluster, path string) (object T) {
+	c.t.Helper()
+	require.NoError(c.t, json.Unmarshal(c.Must(http.MethodGet, path, ""), &object))
+	return object
+}
+
+// Within waits for something to become true.
+func (c *Cluster) Within(limit time.Duration, what string, is func() bool) {
+	c.t.Helper()
+	for began := time.Now(); !is(); time.Sleep(time.Second) {
+		require.Less(c.t, time.Since(began), limit, what)
+	}
+}
+
+// Run runs functions until they return. The channel is closed then.
+func Run(ctx context.Context, functions ...func(context.Context) error) (ended <-chan struct{}) {
+	var running wait.Group
+	for _, function := range functions {
+		running.StartWithContext(ctx, func(ctx context.Context) { _ = function(ctx) })
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		running.Wait()
+	}()
+	return done
+}

@@ -1,0 +1,58 @@
+package clustertest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+)
+
+// Killer kills a controller at one of its requests. A list and a watch, which are the informers' own, do not count. The
+// zero value kills none.
+type Killer struct {
+	server http.Handler
+
+	mu       sync.Mutex
+	requests int
+	at       int // 0: none
+	served   bool
+	kill     func()
+}
+
+// KillAt makes the request with this number, counted from now and from 1, the last one of the controller: kill is called
+// and no answer is sent. served says whether the server has carried the request out by then.
+func (k *Killer) KillAt(request int, served bool, kill func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.requests, k.at, k.served, k.kill = 0, request, served, kill
+}
+
+// Requests returns how many requests the controllers have sent since the last call of KillAt.
+func (k *Killer) Requests() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.requests
+}
+
+// ServeHTTP passes a request on to the server.
+func (k *Killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+controllerToken || r.Method == http.MethodGet && r.URL.RawQuery != "" {
+		k.server.ServeHTTP(w, r)
+		return
+	}
+	k.mu.Lock()
+	k.requests++
+	last, served, kill := k.requests == k.at, k.served, k.kill
+	k.mu.Unlock()
+	if !last {
+		k.server.ServeHTTP(w, r)
+		return
+	}
+	if served {
+		k.server.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	_, _ = io.Copy(io.Discard, r.Body) // before that the end of the connection is not noticed
+	kill()
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}

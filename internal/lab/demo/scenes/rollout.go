@@ -1,0 +1,77 @@
+package scenes
+
+import (
+	"context"
+	"strings"
+
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/wait"
+)
+
+var rollout = Scene{
+	Name:    "rollout",
+	Summary: "a deployment grows while its controller's cache is behind, and is rolled out",
+	Happens: "Two more controllers run on the same gears, for deployments and replica sets. The watch of pods is held up while a deployment is scaled; then it gets another image.",
+	Look:    "Look at the pass that creates nothing although pods are missing in its store, and at the two sets that take turns.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"A cache is always behind. A controller that counts pods in it and creates what is missing would create them twice.",
+			"So it remembers what it has asked for, its expectations, and does nothing until the watch has told of all of it.",
+			"A rollout is two numbers: the new set grows, the old one shrinks, between maxSurge and maxUnavailable. No step is remembered, so another controller can go on.",
+			"A deployment needs no expectations: the name of a set is a hash of its template, and creating it twice fails.",
+		},
+		Read: []display.Reading{
+			{File: "examples/replicaset/expectations.go", Why: "what is remembered, and until when"},
+			{File: "examples/replicaset/manage.go", Why: "how pods are created and deleted"},
+			{File: "examples/deployment/rolling.go", Why: "the two bounds"},
+			{File: "docs/learn/replicasets-and-deployments.md", Why: "the wrong version, and what it does"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		return inOrder(
+			func() error { return toFinalizers(ctx, on, func() error { return rollOut(ctx, on) }) },
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+// rollOut is what happens to the deployment before the namespace is deleted.
+func rollOut(ctx context.Context, on *stage.Stage) error {
+	workloads, err := on.AddWorkloads(ctx)
+	if err != nil {
+		return err
+	}
+	const few, many = 2, 5
+	late := ""
+	return inOrder(
+		func() error { return workloads.Deploy(ctx, few) },
+		func() error { return workloads.RolledOut(ctx) },
+		func() (err error) {
+			late, err = on.Fault("hold-events:resource=pods,user=" + stage.ControllerUser)
+			return err
+		},
+		func() error { return workloads.Scale(ctx, many) },
+		func() error { return on.Await(ctx, waits) },
+		func() error {
+			on.Tell(story.Demo, "the store shows %d pods, there are %d. Without expectations, the second pass would have made %d more", few, many, many-few)
+			return wait.Sleep(ctx, look)
+		},
+		func() error { on.Repair(late); return workloads.RolledOut(ctx) },
+		func() error { return wait.Sleep(ctx, look) },
+		func() error { return workloads.SetImage(ctx, "shop/front:2") },
+		func() error { return workloads.RolledOut(ctx) },
+	)
+}
+
+// waits reports whether a pass has waited for its expectations.
+func waits(s *story.State) bool {
+	for _, beat := range s.Beats {
+		if beat.Who == story.Worker && strings.Contains(beat.Text, "expectations are open") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"orrery/examples/apps"
+	"orrery/examples/deployment"
+	"orrery/examples/replicaset"
+	"orrery/examples/worker"
+	"orrery/informer"
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver/kubelet"
+	"orrery/internal/lab/demo/story"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// Workloads are the controllers of deployments and replica sets, and one deployment.
+type Workloads struct {
+	stage       *Stage
+	deployments *restclient.Resource[*apps.Deployment] // the script's
+}
+
+// Shop is the name of the deployment.
+const Shop = "shop"
+
+// AddWorkloads starts the two controllers, as [ControllerUser] but with a client of their own, which counts nothing. They end
+// with the stage.
+func (s *Stage) AddWorkloads(ctx context.Context) (*Workloads, error) {
+	server := s.config.Server
+	server.Credentials, server.Codec, server.QPS = s.config.Credentials[story.Controller], s.config.Gears.Codec(), -1
+	client, err := restclient.New(server)
+	if err != nil {
+		return nil, err
+	}
+	factory := &informer.SharedInformerFactory{}
+	deployments := collection[*apps.Deployment](factory, client, apps.DeploymentsResource, s.config.Gears)
+	sets := collection[*apps.ReplicaSet](factory, client, apps.ReplicaSetsResource, s.config.Gears)
+	pods := collection[*apps.Pod](factory, client, api.PodsResource, s.config.Gears)
+	pool := worker.Config{NewQueue: s.config.Gears.NewQueue, DrainTimeout: time.Second}
+	upper, err := deployment.NewController(deployment.Config{
+		Deployments: deployments, ReplicaSets: sets, Pods: pods, Worker: pool, Trace: s.tellRollout(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	lower, err := replicaset.NewController(replicaset.Config{ReplicaSets: sets, Pods: pods, Worker: pool, Trace: s.tellReplicas()})
+	if err != nil {
+		return nil, err
+	}
+	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	if err := factory.Start(informersCtx); err != nil {
+		stop()
+		return nil, err
+	}
+	s.running.Go(func() {
+		var working wait.Group
+		working.Start(func() { upper.RunWithin(s.slowCtx, s.slowCtx) })
+		working.Start(func() { lower.RunWithin(s.slowCtx, s.slowCtx) })
+		working.Wait()
+		stop()
+		factory.Shutdown()
+		client.Close()
+	})
+	s.Tell(story.Demo, "two more controllers start, on three informers: deployments, replica sets, pods")
+	return &Workloads{stage: s, deployments: restclient.Typed[*apps.Deployment](s.script, apps.DeploymentsResource, Namespace)}, nil
+}
+
+func collection[T apps.Owned](factory *informer.SharedInformerFactory, client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
+	typed := restclient.Typed[T](client, resource, "")
+	return apps.NewCollection(informer.InformerFor(factory, resource.Resource, func(time.Duration) *informer.SharedIndexInformer[T] {
+		return informer.NewSharedIndexInformer(typed, informer.Config[T]{Name: resource.Resource, Gears: gears.Informer[T](set)})
+	}), typed)
+}
+
+func (s *Stage) tellRollout() *deployment.Trace {
+	return &deployment.Trace{
+		Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
+			s.Tell(story.Worker, "deployment %s: no set has this template; %s is created, with %s", d.Name, set.Name, count(set.Spec.Replicas, "pod", "pods"))
+		},
+		Scaled: func(d *apps.Deployment, set *apps.ReplicaSet, to int) {
+			s.Tell(story.Worker, "deployment %s: %s goes from %d to %s", d.Name, set.Name, set.Spec.Replicas, count(to, "pod", "pods"))
+		},
+	}
+}
+
+func (s *Stage) tellReplicas() *replicaset.Trace {
+	return &replicaset.Trace{
+		Created: func(set *apps.ReplicaSet, pod string, err error) {
+			if err == nil {
+				s.Tell(story.Worker, "replica set %s: creates pod %s", set.Name, pod)
+			}
+		},
+		Deleted: func(set *apps.ReplicaSet, pod string, err error) {
+			if err == nil {
+				s.Tell(story.Worker, "replica set %s: deletes pod %s", set.Name, pod)
+			}
+		},
+		Waiting: func(set *apps.ReplicaSet) {
+			s.Tell(story.Worker, "replica set %s: expectations are open, so the store is behind: nothing is created", set.Name)
+		},
+	}
+}
+
+// Deploy creates the deployment.
+func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
+	w.stage.Tell(story.You, "kubectl create deployment %s --image=shop/front:1 --replicas=%d", Shop, replicas)
+	podSpec := json.RawMessage(`{"containers":[{"name":"front","image":"shop/front:1"}]}`)
+	labels := map[string]string{"app": Shop}
+	template := apps.PodTemplate{Spec: podSpec}
+	template.Labels, template.Annotations = labels, map[string]string{kubelet.StopsAfter: "1s"}
+	object := &api.Unstructured{Object: map[string]any{
+		"apiVersion": apps.GroupVersion, "kind": apps.DeploymentKind, "metadata": map[string]any{"name": Shop},
+		"spec": map[string]any{"replicas": replicas, "selector": apps.LabelSelector{MatchLabels: labels}, "template": template},
+	}}
+	if _, err := w.stage.objectsOf(apps.DeploymentsResource, Namespace).Create(ctx, object, api.UpdateOptions{}); err != nil {
+		return fmt.Errorf("creating the deployment: %w", err)
+	}
+	return nil
+}
+
+// Scale gives the deployment another size.
+func (w *Workloads) Scale(ctx context.Context, replicas int) error {
+	w.stage.Tell(story.You, "kubectl scale deployment %s --replicas=%d", Shop, replicas)
+	return w.patch(ctx, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+}
+
+// SetImage gives the deployment another image.
+func (w *Workloads) SetImage(ctx context.Context, image string) error {
+	w.stage.Tell(story.You, "kubectl set image deployment/%s front=%s", Shop, image)
+	return w.patch(ctx, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"front","image":%q}]}}}}`, image))
+}
+
+func (w *Workloads) patch(ctx context.Context, patch string) error {
+	_, err := w.deployments.Patch(ctx, Shop, api.MergePatchType, []byte(patch), api.UpdateOptions{})
+	return err
+}
+
+// RolledOut returns when the rollout is over, as kubectl rollout status does.
+func (w *Workloads) RolledOut(ctx context.Context) error {
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		d, err := w.deployments.Get(ctx, Shop, api.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		s, replicas := d.Status, d.Spec.Replicas
+		over := s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == replicas && s.Replicas == replicas && s.AvailableReplicas == replicas
+		if over {
+			w.stage.Tell(story.You, "kubectl rollout status deployment/%s: successfully rolled out, %d of %d pods serve", Shop, s.AvailableReplicas, replicas)
+		}
+		return over, nil
+	})
+}

@@ -1,0 +1,76 @@
+package logs_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"orrery/examples/worker"
+	"orrery/internal/observe/logs"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// told returns the lines that passes of a controller write, without their time.
+func told(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []string) {
+	t.Helper()
+	var out bytes.Buffer
+	tell(logs.New(logs.Config{Writer: &out, Verbosity: verbosity}).Controller("things"))
+	for line := range strings.Lines(out.String()) {
+		_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestPassesOfAController(t *testing.T) {
+	failed := errors.New("no")
+	lines := told(t, 0, func(trace *worker.Trace) {
+		trace.PassStarted("a")
+		trace.PassDone("a", time.Second, 0, time.Minute, nil)
+		for failures := range 3 {
+			trace.PassDone("a", time.Second, failures+1, 0, failed)
+		}
+		trace.PassDone("a", time.Second, 0, 0, nil)
+		trace.PassDone("a", time.Second, 1, 0, failed)
+		trace.PassDone("b", time.Second, 1, 0, &wait.Panic{Value: "broken", Stack: []byte("here")})
+		trace.PassDone("c", time.Second, 1, 0, worker.ErrCutShort)
+	})
+	assert.Equal(t, []string{
+		"WARN  pass failed, it is going to be repeated controller=things key=a error=no failures=1 took_s=1",
+		"WARN  pass failed, it is going to be repeated controller=things key=a error=no failures=1 took_s=1",
+		`ERROR pass panicked, it is going to be repeated controller=things key=b error="panic: broken" stack=here`,
+		`WARN  pass cut short, the next run begins it again controller=things key=c error="the controller was stopped" took_s=1`,
+	}, lines, "the same news is told once, until a pass has succeeded")
+}
+
+func TestALineOfAPassHasItsName(t *testing.T) {
+	var id string
+	lines := told(t, 1, func(trace *worker.Trace) {
+		id = restclient.OriginOf(trace.PassContext(t.Context(), "a"))
+		trace.PassStarted("a")
+		trace.PassDone("a", time.Second, 0, time.Minute, nil)
+		trace.PassStarted("a")
+	})
+	assert.Equal(t, []string{
+		"DEBUG pass started reconcile_id=" + id + " controller=things key=a",
+		"DEBUG pass done reconcile_id=" + id + " controller=things key=a next_look_in_s=60 took_s=1",
+		"DEBUG pass started controller=things key=a",
+	}, lines)
+}
+
+// The store of an informer is a moment behind, so a conflict is ordinary until it is met again and again.
+func TestConflictsAreOrdinary(t *testing.T) {
+	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
+	lines := told(t, 0, func(trace *worker.Trace) {
+		for failures := range 6 {
+			trace.PassDone("a", time.Second, failures+1, 0, conflict)
+		}
+	})
+	assert.Equal(t, []string{"WARN  pass failed, it is going to be repeated controller=things key=a error=modified failures=4 took_s=1"}, lines)
+}

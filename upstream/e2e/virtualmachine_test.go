@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+	"orrery/upstream/controlplane"
+)
+
+// machineRoom is a server with virtual machines, and the controller of examples/virtualmachine as a
+// process that is killed now and then. Its machines are processes, too.
+type machineRoom struct {
+	t        *testing.T
+	server   Server
+	program  string
+	stateDir string
+	machines *restclient.Resource[*virtualmachine.VirtualMachine]
+	running  *exec.Cmd
+}
+
+func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
+	server, err := platform.Start(t.Context(), controlplane.Config{Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	m := &machineRoom{t: t, server: server, program: filepath.Join(t.TempDir(), "controller"), stateDir: t.TempDir()}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", m.program, "./examples/virtualmachine/steps/6-controller")
+	build.Dir = filepath.Dir(repositoryFile(t, ".dockerignore"))
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	apply := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), "--kubeconfig", server.Kubeconfig(),
+		"apply", "-f", repositoryFile(t, filepath.Join("examples", "virtualmachine", "crd.yaml")))
+	said, err = apply.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: server.Kubeconfig()})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	m.machines = restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default")
+	eventually(t, "there are virtual machines", server.Failed(), func() (bool, error) {
+		_, err := m.machines.List(t.Context(), api.ListOptions{})
+		return err == nil, nil
+	})
+	t.Cleanup(m.close)
+	return m
+}
+
+// start runs the controller.
+func (m *machineRoom) start() {
+	m.running = exec.Command(m.program, "-vm-driver=process", "-state-dir="+m.stateDir)
+	m.running.Env = append(os.Environ(), "KUBECONFIG="+m.server.Kubeconfig())
+	m.running.Stdout, m.running.Stderr = m.t.Output(), m.t.Output()
+	require.NoError(m.t, m.running.Start())
+}
+
+// kill ends the controller in the middle of what it does.
+func (m *machineRoom) kill() {
+	if m.running != nil {
+		m.running.Process.Kill()
+		m.running.Wait() // the error says that it was killed
+		m.running = nil
+	}
+}
+
+// close ends the controller and what a test that failed has left.
+func (m *machineRoom) close() {
+	m.kill()
+	servers, err := driver.New("process", driver.Options{StateDir: m.stateDir})
+	require.NoError(m.t, err)
+	for _, file := range m.files() {
+		assert.NoError(m.t, servers.DeleteServer(context.Background(), strings.TrimSuffix(filepath.Base(file), ".json")))
+	}
+}
+
+// files are what the driver remembers its servers by.
+func (m *machineRoom) files() []string {
+	files, err := filepath.Glob(filepath.Join(m.stateDir, "*.json"))
+	require.NoError(m.t, err)
+	return files
+}
+
+func (m *machineRoom) create(name string) {
+	vm := &virtualmachine.VirtualMachine{}
+	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
+	vm.Spec.Resource = virtualmachine.ResourceList{CPU: "1", Memory: `"64Mi"`}
+	_, err := m.machines.Create(m.t.Context(), vm, api.UpdateOptions{})
+	require.NoError(m.t, err)
+}
+
+// phases returns the objects with their phases, and how many servers the driver remembers.
+func (m *machineRoom) phases() (phases map[string]string, servers int, err error) {
+	list, err := m.machines.List(m.t.Context(), api.ListOptions{})
+	if err != nil {
+		return nil, 0, err
+	}
+	phases = map[string]string{}
+	for _, vm := range list.Items {
+		phases[vm.Name] = string(vm.Status.Phase)
+	}
+	return phases, len(m.files()), nil
+}
+
+// Processes of machines, told by their environment.
+func (m *machineRoom) processes() int {
+	said, err := exec.CommandContext(m.t.Context(), "sh", "-c", `grep -lsz "^ORRERY_SERVER=$0/" /proc/[0-9]*/environ | wc -l`, m.stateDir).Output()
+	require.NoError(m.t, err)
+	var count int
+	_, err = fmt.Sscan(string(said), &count)
+	require.NoError(m.t, err)
+	return count
+}
+
+// A controller that is killed again and again, while machines are created and deleted, leaves no
+// zombie: neither a process without an object nor an object that hangs.
+func TestVirtualMachinesOfAControllerThatIsKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // the driver process is for Linux; elsewhere the controller is killed in virtual time only
+	}
+	for _, platform := range platformsFor(t.Name()) {
+		t.Run(platform.Name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachineRoom(t, platform)
+			const lives = 12
+			for life := range lives {
+				m.start()
+				m.create(fmt.Sprint("vm-", life))
+				if life >= 2 {
+					require.NoError(t, m.machines.Delete(t.Context(), fmt.Sprint("vm-", life-2), api.DeleteOptions{}))
+				}
+				// Each life is longer than the one before: from the start of the program to well
+				// after its first passes.
+				time.Sleep(time.Duration(life) * 40 * time.Millisecond)
+				m.kill()
+			}
+			m.start()
+			want := map[string]string{fmt.Sprint("vm-", lives-2): "Active", fmt.Sprint("vm-", lives-1): "Active"}
+			eventually(t, "two machines are left, and work", m.server.Failed(), func() (bool, error) {
+				phases, servers, err := m.phases()
+				return assert.ObjectsAreEqual(want, phases) && servers == len(want), err
+			})
+			assert.Equal(t, len(want), m.processes())
+			for name := range want {
+				require.NoError(t, m.machines.Delete(t.Context(), name, api.DeleteOptions{}))
+			}
+			eventually(t, "nothing is left", m.server.Failed(), func() (bool, error) {
+				phases, servers, err := m.phases()
+				return len(phases) == 0 && servers == 0, err
+			})
+			assert.Zero(t, m.processes())
+		})
+	}
+}
