@@ -52,7 +52,8 @@ type world struct {
 	server *apiserver.Server
 	link   *restclienttest.Server
 	admin  *restclient.Client
-	kill   func() // ends the collector at once; nil: none runs
+	cancel func() // ends the collector at once
+	kill   func() // the same, and waits
 
 	mu   sync.Mutex
 	told []string
@@ -116,6 +117,7 @@ func (w *world) start(request func(verb string)) {
 		defer close(ended)
 		controller.RunWithin(ctx, ctx)
 	}()
+	w.cancel = cancel
 	w.kill = func() { cancel(); <-ended; client.Close() }
 	w.rest()
 }
