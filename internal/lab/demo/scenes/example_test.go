@@ -19,4 +19,5 @@ func Example() {
 	// conflict: somebody else keeps changing the namespace: 409, read again, repeat
 	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
 	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
+	// garbage: three ways to delete an owner: background, foreground, orphan
 }
