@@ -86,9 +86,10 @@ lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities 
 	@echo "==> govulncheck"
 	@GO=$(GO) .ci/vulncheck
 
-manifests: ## write deploy/rbac.yaml anew, from what the program says that it needs
-	@echo "==> writing deploy/rbac.yaml"
+manifests: ## write the rights in deploy and examples/deploy anew, from what the program says that it needs
+	@echo "==> writing deploy/rbac.yaml and examples/deploy/rbac.yaml"
 	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
+	@$(GO) run ./cmd/orrery rbac "$$(sed -n 's/^ *value: //p' examples/deploy/kustomization.yaml)" > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new examples/deploy/rbac.yaml
 
 fmt: ## format the code
 	@echo "==> formatting"

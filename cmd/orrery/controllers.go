@@ -47,7 +47,7 @@ func controllerCompletions() []string {
 
 // choose finds the controllers that --controllers names.
 func (o *runOptions) choose() (err error) {
-	options := all.Options{Namespace: o.namespace}
+	options := o.each
 	if options.Namespace.GracePeriod == 0 {
 		options.Namespace.GracePeriod = -1 // the flag's 0 means none, the configuration's 0 means the default
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/controllers"
 	"orrery/internal/controllers/all"
 	"orrery/internal/gears"
@@ -23,7 +25,7 @@ type runOptions struct {
 
 	controllers  []string
 	chosen       []controllers.Descriptor // by controllers
-	namespace    all.NamespaceOptions
+	each         all.Options
 	drainTimeout time.Duration
 	dryRun       bool
 	gears        gears.Set
@@ -46,10 +48,14 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.context, "context", "", "the context of the kubeconfig to use; default: its current-context")
 
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
-	flags.IntVar(&o.namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
-	flags.DurationVar(&o.namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
-	flags.DurationVar(&o.namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
-	flags.IntVar(&o.namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.IntVar(&o.each.Namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
+	flags.DurationVar(&o.each.Namespace.SyncPeriod, "namespace-sync-period", 5*time.Minute, "how often each namespace is processed again although nothing has changed")
+	flags.DurationVar(&o.each.Namespace.GracePeriod, "namespace-deletion-grace-period", 5*time.Second, "how long to wait after the deletion of a namespace before its content is deleted, so that every API server has seen the deletion")
+	flags.IntVar(&o.each.Namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
+	flags.IntVar(&o.each.Apps.DeploymentWorkers, "concurrent-deployment-syncs", 5, "how many deployments are processed at the same time")
+	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
+	flags.IntVar(&o.each.VirtualMachine.Workers, "concurrent-virtualmachine-syncs", 4, "how many virtual machines are processed at the same time")
+	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "what virtual machines are: "+strings.Join(driver.Names(), ", "))
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "watch, decide and log, but write nothing")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook,deltafifo=inorder; the gears are "+strings.Join(gears.Names(), " "))
@@ -70,14 +76,22 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 // check finds values that no run could work with.
 func (o *runOptions) check() error {
 	switch {
-	case o.namespace.Workers < 1:
-		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.namespace.Workers)
-	case o.namespace.TypeConcurrency < 1:
-		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.namespace.TypeConcurrency)
-	case o.namespace.GracePeriod < 0:
-		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.namespace.GracePeriod)
-	case o.namespace.SyncPeriod <= 0:
-		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.namespace.SyncPeriod)
+	case o.each.Namespace.Workers < 1:
+		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.each.Namespace.Workers)
+	case o.each.Namespace.TypeConcurrency < 1:
+		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.each.Namespace.TypeConcurrency)
+	case o.each.Namespace.GracePeriod < 0:
+		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.each.Namespace.GracePeriod)
+	case o.each.Namespace.SyncPeriod <= 0:
+		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
+	case o.each.Apps.DeploymentWorkers < 1:
+		return fmt.Errorf("--concurrent-deployment-syncs must be at least 1, not %d", o.each.Apps.DeploymentWorkers)
+	case o.each.Apps.ReplicaSetWorkers < 1:
+		return fmt.Errorf("--concurrent-replicaset-syncs must be at least 1, not %d", o.each.Apps.ReplicaSetWorkers)
+	case o.each.VirtualMachine.Workers < 1:
+		return fmt.Errorf("--concurrent-virtualmachine-syncs must be at least 1, not %d", o.each.VirtualMachine.Workers)
+	case !slices.Contains(driver.Names(), o.each.VirtualMachine.Driver):
+		return fmt.Errorf("--vm-driver must be one of %s, not %q", strings.Join(driver.Names(), ", "), o.each.VirtualMachine.Driver)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.qps == 0:

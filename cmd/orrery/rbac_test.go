@@ -8,15 +8,29 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/controllers/all"
 )
 
-// The manifest that people apply is the program's own output.
+// The manifests that people apply are the program's own output.
 func TestDeployHasTheRightsThatTheProgramSays(t *testing.T) {
-	code, stdout, stderr := orrery(t, "rbac")
-	require.Zero(t, code, stderr)
-	manifest, err := os.ReadFile(filepath.Join("..", "..", "deploy", "rbac.yaml"))
+	overlay, err := os.ReadFile(filepath.Join("..", "..", "examples", "deploy", "kustomization.yaml"))
 	require.NoError(t, err)
-	assert.Equal(t, string(manifest), stdout, "deploy/rbac.yaml is out of date: make manifests writes it")
+	_, controllers, found := strings.Cut(string(overlay), "value: ")
+	require.True(t, found)
+	for file, args := range map[string][]string{
+		"deploy/rbac.yaml":          nil,
+		"examples/deploy/rbac.yaml": {strings.TrimSpace(controllers)},
+	} {
+		code, stdout, stderr := orrery(t, append([]string{"rbac"}, args...)...)
+		require.Zero(t, code, stderr)
+		manifest, err := os.ReadFile(filepath.Join("..", "..", file))
+		require.NoError(t, err)
+		assert.Equal(t, string(manifest), stdout, "%s is out of date: make manifests writes it", file)
+	}
+	for _, d := range all.Descriptors(all.Options{}) {
+		assert.Contains(t, controllers+"*namespace-controller", d.Name, "the overlay runs every controller")
+	}
 }
 
 func TestRBACFlags(t *testing.T) {
@@ -33,6 +47,8 @@ func TestRBACFlags(t *testing.T) {
 		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
 		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},
 		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"}, []string{"resourceNames: [mine]", "namespace: there"}, nil},
+		{[]string{"--controllers", "virtualmachine"}, []string{"virtualmachines/status", "Events stand in the namespace"}, []string{"namespaces", "deletecollection", "orrery-events"}},
+		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"}, []string{"virtualmachines"}},
 		{[]string{"-o", "json"}, []string{`"kind": "List"`}, nil},
 	}
 	for _, test := range tests {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/controllers"
 	"orrery/internal/gears"
 	"orrery/internal/leaderelection"
@@ -25,11 +26,12 @@ func newRunCommand() *cobra.Command {
 		Short: "Run the controllers against a cluster",
 		Long: `Runs the namespace controller against a cluster, in place of
 kube-controller-manager's own: it deletes the content of namespaces that are
-being deleted, and then lets them go.
+being deleted, and then lets them go. --controllers runs others beside it, or in
+its place (docs/running.md).
 
 It finds the cluster as kubectl does. Several replicas may run: one works, the
-others stand by with warm caches. It refuses to start beside another namespace
-controller that it can see (docs/running.md says where it looks).
+others stand by with warm caches. It refuses to start beside another controller
+of the same kind that it can see (docs/running.md says where it looks).
 
 The first Ctrl-C (or SIGTERM) finishes what is in hand, hands over and exits; a
 second one exits at once. A flag that kube-controller-manager has as well has
@@ -61,6 +63,9 @@ Environment and files:
 
   # in a pod: metrics and health for others, logs for machines
   orrery run --bind-address 0.0.0.0 --log-format json
+
+  # virtual machines as well, whose type need not be there yet
+  orrery run --controllers '*,virtualmachine' --vm-driver process
 
   # watches over websocket
   orrery run --watch-transport websocket`,
@@ -153,6 +158,7 @@ func run(ctx context.Context, options *runOptions, stderr io.Writer) error {
 // completeRun lets shells complete the values of flags.
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
+	program.Complete(command, "vm-driver", driver.Names()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
 	program.CompleteList(command, "gears", gears.Completions)
 	program.Complete(command, "leader-elect-resource-lock", leasesLock)

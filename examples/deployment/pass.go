@@ -27,8 +27,7 @@ func newPass(c *Controller, d *apps.Deployment, sets []*apps.ReplicaSet) *pass {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	p := &pass{Controller: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
-	same := func(set *apps.ReplicaSet) bool { return set.Spec.Template.Equal(&d.Spec.Template) }
-	if i := slices.IndexFunc(sets, same); i >= 0 {
+	if i := slices.IndexFunc(sets, func(s *apps.ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }); i >= 0 {
 		p.current = sets[i]
 	}
 	return p

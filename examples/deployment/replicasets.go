@@ -3,6 +3,7 @@ package deployment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,13 +29,14 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 			p.trace.Created(d, created)
 		}
 	case api.IsAlreadyExists(err):
-		created, err = client.Get(ctx, set.Name, api.GetOptions{})
-		if err != nil {
+		if created, err = client.Get(ctx, set.Name, api.GetOptions{}); err != nil {
 			return err
 		}
-		owner := apps.ControllerOf(&created.ObjectMeta)
-		if owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template) {
-			p.collisions = p.collisions + 1
+		switch owner := apps.ControllerOf(&created.ObjectMeta); {
+		case owner == nil && d.Spec.Selector.Matches(created.Labels):
+			return errors.New("the set has just become an orphan, which the informer has not told of yet")
+		case owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template):
+			p.collisions++
 			return nil
 		}
 		// The controller created it before, and the informer has not told of it yet.

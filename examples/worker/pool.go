@@ -160,11 +160,13 @@ func (p *Pool) clearActive(key string) {
 
 // Healthy returns an error if a pass goes on although its time was over long ago: it does not heed the end of its context, and
 // nothing but a restart of the process frees its worker.
-func (p *Pool) Healthy() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, began := range p.active {
-		if took := time.Since(began); took > 2*p.config.PassTimeout {
+func (p *Pool) Healthy() error { return Overdue(p.Snapshot().Active, p.config.PassTimeout) }
+
+// Overdue returns an error if a pass that is under way began more than twice its time-out ago; active is when the pass of each
+// key began.
+func Overdue(active map[string]time.Time, timeout time.Duration) error {
+	for key, began := range active {
+		if took := time.Since(began); took > 2*timeout {
 			return fmt.Errorf("the pass of %s has been under way for %v", key, took.Round(time.Second))
 		}
 	}

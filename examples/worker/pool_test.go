@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,13 +208,13 @@ func TestAPassHasATimeLimit(t *testing.T) {
 func TestAStandbyKeepsNoKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
-		synced := false
+		var synced atomic.Bool
 		there := []string{}
 		pool := worker.New(worker.Config{
 			Name:      "standby",
 			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
 			Keys:      func() []string { return there },
-			Synced:    []informer.InformerSynced{func() bool { return synced }},
+			Synced:    []informer.InformerSynced{synced.Load},
 			Trace:     l.trace(),
 			Workers:   1,
 		})
@@ -223,7 +224,7 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 		there = []string{"a", "b"}
 		stop, _, ended := run(t, pool)
 		assert.Empty(t, l.read(), "the store is not filled")
-		synced = true
+		synced.Store(true)
 		time.Sleep(time.Second)
 		pool.AddAfter("c", time.Second)
 		time.Sleep(2 * time.Second)

@@ -76,32 +76,42 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 	m.uses(c.Name, resource)
 	name := resourceName(resource)
 	return informer.InformerFor(&m.informers, name, func(time.Duration) *informer.SharedIndexInformer[T] {
-		id := metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
-		traces := []*reflector.Trace{c.Logger.Reflector(name), m.availability(resource)}
-		var queueTrace *deltafifo.Trace[T]
-		if c.Metrics != nil {
-			traces = append(traces, c.Metrics.Reflector(name))
-			queueTrace = metrics.FIFO[T](c.Metrics, id)
-		}
-		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), informer.Config[T]{
-			Name:         name,
-			Gears:        gears.Informer[T](c.Gears),
-			ResyncPeriod: c.ResyncPeriod,
-			Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
-			Transform:    informer.StripManagedFields(head),
-			Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},
-			Trace:        c.Logger.Informer(),
-			QueueTrace:   queueTrace,
-		})
+		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), InformerConfig(c, name, resource, head))
 		m.watch(watched{name: name, synced: made.HasSynced})
 		if c.Metrics != nil {
-			c.Metrics.Informer(id, made.Snapshot)
+			c.Metrics.Informer(informerID(resource), made.Snapshot)
 		}
 		c.Show("informer/"+name, func() any { return made.Snapshot() })
 		c.Show("fifo/"+name, func() any { return made.QueueSnapshot() })
 		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
 		return made
 	})
+}
+
+// InformerConfig returns the configuration of [InformerFor] under another name, for a controller that has informers of its own
+// because they come and go while it works.
+func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
+	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource)}
+	var queueTrace *deltafifo.Trace[T]
+	if c.Metrics != nil {
+		traces = append(traces, c.Metrics.Reflector(name))
+		queueTrace = metrics.FIFO[T](c.Metrics, informerID(resource))
+	}
+	return informer.Config[T]{
+		Name:         name,
+		Gears:        gears.Informer[T](c.Gears),
+		ResyncPeriod: c.ResyncPeriod,
+		Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
+		Transform:    informer.StripManagedFields(head),
+		Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},
+		Trace:        c.Logger.Informer(),
+		QueueTrace:   queueTrace,
+	}
+}
+
+// informerID is how Kubernetes' metrics name an informer.
+func informerID(resource api.GroupVersionResource) metrics.InformerID {
+	return metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
 }
 
 // namespaceOf is informer.MetaNamespaceIndexFunc that spares the objects of the cluster an entry.

@@ -176,6 +176,27 @@ func TestARightThatIsMissing(t *testing.T) {
 	})
 }
 
+// What is wrong before a standby works is recorded when it does.
+func TestARightThatIsMissingWhileStandingBy(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var secret tiny
+		_, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
+		require.NoError(t, err)
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{secret.describe("secret-controller", nil, secrets)})
+		lifetime, end := context.WithCancel(s.t.Context())
+		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
+		time.Sleep(time.Minute)
+		assert.Len(t, s.logged("has no right to watch its resource"), 1)
+		assert.Empty(t, s.events())
+		stop, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+		defer cancel()
+		m.Work(stop, s.t.Context())
+		assert.Len(t, s.events(), 1)
+		end()
+		m.Shutdown()
+	})
+}
+
 // What one controller does wrong is its own affair.
 func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 	inBubble(t, func(s *stage) {

@@ -98,11 +98,14 @@ func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
 		Msg("controller waits, the API server does not have its resource")
 }
 
-// started notes that a controller works.
-func (m *Manager) started(c *member) {
+// started notes that a controller works; trouble is what was wrong with its resources when it began.
+func (m *Manager) started(c *member, trouble map[api.GroupVersionResource]error) {
 	m.shared.Logger.Info().Str("controller", c.Name).Bool("dry_run", m.shared.DryRun).Msg("controller started")
 	if m.shared.Metrics != nil {
 		m.shared.Metrics.Running(c.Name, true)
+	}
+	for resource, err := range trouble {
+		m.recordWatchable(c, resource, err)
 	}
 }
 
@@ -154,7 +157,7 @@ func (m *Manager) availability(resource api.GroupVersionResource) *reflector.Tra
 // watchable notes whether the objects of a resource can be watched; err is why not. News are told once for each controller.
 func (m *Manager) watchable(resource api.GroupVersionResource, err error) {
 	m.available.set(resource, err == nil || api.IsForbidden(err))
-	var concerned []*member
+	var concerned, working []*member
 	m.mu.Lock()
 	for _, c := range m.members {
 		known := c.trouble[resource]
@@ -167,37 +170,47 @@ func (m *Manager) watchable(resource api.GroupVersionResource, err error) {
 			c.trouble[resource] = err
 		}
 		concerned = append(concerned, c)
+		if c.state == Running {
+			working = append(working, c)
+		}
 	}
 	m.mu.Unlock()
 	for _, c := range concerned {
-		m.tellWatchable(c, resource, err)
+		m.logWatchable(c, resource, err)
+	}
+	for _, c := range working {
+		m.recordWatchable(c, resource, err)
 	}
 }
 
-func (m *Manager) tellWatchable(c *member, resource api.GroupVersionResource, err error) {
+func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err error) {
 	name := resourceName(resource)
 	switch {
 	case err == nil:
 		m.shared.Logger.Info().Str("controller", c.Name).Str("resource", name).Msg("controller goes on, its resource can be watched again")
-		m.event(c, resource, api.EventNormal, ReasonWatched, name+" can be watched again, "+c.Name+" goes on")
 	case api.IsForbidden(err):
 		m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", name).Err(err).
 			Msg("controller waits, it has no right to watch its resource; orrery rbac --controllers prints the rights that it needs")
-		m.event(c, resource, api.EventWarning, ReasonForbidden, c.Name+" waits, it has no right to watch "+name)
 	default:
 		m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", name).Msg("controller waits, the API server does not have its resource any more")
-		m.event(c, resource, api.EventWarning, ReasonMissing, c.Name+" waits, the API server does not have "+name+" any more")
 	}
 }
 
-// event records what happened to a controller on the object that stands for its resource. A standby records nothing.
-func (m *Manager) event(c *member, resource api.GroupVersionResource, kind api.EventType, reason, message string) {
-	if m.state(c) != Running {
-		return
-	}
+// recordWatchable records it as an Event of the object that stands for the resource. A standby records nothing: it does so when it
+// begins to work, of what is wrong then.
+func (m *Manager) recordWatchable(c *member, resource api.GroupVersionResource, err error) {
+	name := resourceName(resource)
 	object := api.ObjectReference{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: resource.Version + "." + resource.Group}
 	if strings.Contains(resource.Group, ".") && !strings.HasSuffix(resource.Group, ".k8s.io") {
 		object = api.ObjectReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: resource.GroupResource()}
 	}
-	c.context.Recorder().Event(context.Background(), object, kind, reason, message)
+	recorder, ctx := c.context.Recorder(), context.Background()
+	switch {
+	case err == nil:
+		recorder.Event(ctx, object, api.EventNormal, ReasonWatched, name+" can be watched again, "+c.Name+" goes on")
+	case api.IsForbidden(err):
+		recorder.Event(ctx, object, api.EventWarning, ReasonForbidden, c.Name+" waits, it has no right to watch "+name)
+	default:
+		recorder.Event(ctx, object, api.EventWarning, ReasonMissing, c.Name+" waits, the API server does not have "+name+" any more")
+	}
 }

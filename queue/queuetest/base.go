@@ -26,6 +26,7 @@ func runBase(t *testing.T, impl Implementation, kind kind) {
 	scenario("Len counts what waits", testLen)
 	scenario("many producers and workers", testPool)
 	scenario("Done of a key that nobody knows", testDoneOfNothing)
+	scenario("Done of a key that nobody knows, beside many that workers hold", testDoneOfNothingBesideMany)
 	scenario("Done of a key that waits", func(t *testing.T, q queue.Interface[string]) {
 		testDoneWithoutGet(t, q, impl.has(IgnoresUnknownDone))
 	})
@@ -198,6 +199,20 @@ func testDoneOfNothing(t *testing.T, q queue.Interface[string]) {
 	assert.Equal(t, []string{"a"}, takeAll(t, q))
 	q.Done("a")
 	assertEmpty(t, q, "a second Done is no Add")
+}
+
+func testDoneOfNothingBesideMany(t *testing.T, q queue.Interface[string]) {
+	var held []string
+	for i := range 20 {
+		held = append(held, fmt.Sprint("key-", i))
+		q.Add(held[i])
+		q.Get()
+	}
+	q.Done("unknown")
+	for _, key := range held {
+		q.Add(key)
+	}
+	assert.Zero(t, q.Len(), "each of them is still with its worker")
 }
 
 func testDoneWithoutGet(t *testing.T, q queue.Interface[string], ignored bool) {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/gears"
 	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
@@ -22,24 +21,24 @@ func TestKubectlRollsOut(t *testing.T) {
 		server, err := controlplane.Start(t.Context(), controlplane.Config{FakeNodes: 1, Log: t.Output()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, server.Stop()) })
-		rollOut(t, server.Kubeconfig())
+		rollOut(t, server)
 	})
 	t.Run("in-memory", func(t *testing.T) {
 		t.Parallel()
 		server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, server.Stop()) })
-		rollOut(t, server.Kubeconfig())
+		rollOut(t, server)
 	})
 }
 
-func rollOut(t *testing.T, kubeconfig string) {
-	runWorkloads(t, kubeconfig, gears.Set{})
+func rollOut(t *testing.T, server Server) {
+	runWorkloads(t, server)
 	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
 	require.NoError(t, err)
 	run := func(line string) string {
 		t.Helper()
-		arguments := append([]string{"--kubeconfig=" + kubeconfig}, strings.Fields(line)...)
+		arguments := append([]string{"--kubeconfig=" + server.Kubeconfig()}, strings.Fields(line)...)
 		output, err := exec.CommandContext(t.Context(), kubectl, arguments...).CombinedOutput()
 		require.NoError(t, err, "kubectl %s\n%s", line, output)
 		return string(output)

@@ -2,24 +2,15 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/apps"
-	"orrery/examples/deployment"
-	"orrery/examples/replicaset"
-	"orrery/examples/worker"
-	"orrery/informer"
-	"orrery/internal/gears"
-	"orrery/restclient"
-	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 	"orrery/upstream/controlplane"
-	"orrery/wait"
 )
 
 // TestOfficialWorkloadSpecs runs Kubernetes' own specs for ReplicaSets and Deployments against the two controllers of the
@@ -34,9 +25,7 @@ func TestOfficialWorkloadSpecs(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	set, err := gears.Parse(cmp.Or(os.Getenv("E2E_GEARS"), gears.Fast))
-	require.NoError(t, err)
-	runWorkloads(t, server.Kubeconfig(), set)
+	runWorkloads(t, server)
 
 	var report bytes.Buffer
 	err = RunOfficialSpecs(t.Context(), server.Kubeconfig(), &report, "--of=workloads")
@@ -46,39 +35,34 @@ func TestOfficialWorkloadSpecs(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// runWorkloads runs both controllers in this process until the test ends.
-func runWorkloads(t *testing.T, path string, set gears.Set) {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
-	require.NoError(t, err)
-	config.QPS, config.Codec = -1, set.Codec()
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	deployments := collection[*apps.Deployment](client, apps.DeploymentsResource, set)
-	sets := collection[*apps.ReplicaSet](client, apps.ReplicaSetsResource, set)
-	pods := collection[*apps.Pod](client, api.PodsResource, set)
-	pool := worker.Config{NewQueue: set.NewQueue}
-	upper, err := deployment.NewController(deployment.Config{Deployments: deployments, ReplicaSets: sets, Pods: pods, Worker: pool})
-	require.NoError(t, err)
-	lower, err := replicaset.NewController(replicaset.Config{ReplicaSets: sets, Pods: pods, Worker: pool})
-	require.NoError(t, err)
+const workloadControllers = "--controllers=replicaset-controller,deployment-controller"
 
-	ctx, stop := context.WithCancel(context.Background())
-	var running wait.Group
-	for _, run := range []func(context.Context) error{deployments.Informer.Run, sets.Informer.Run, pods.Informer.Run} {
-		running.StartWithContext(ctx, func(ctx context.Context) { _ = run(ctx) })
-	}
-	running.Start(func() { upper.RunWithin(ctx, ctx) })
-	running.Start(func() { lower.RunWithin(ctx, ctx) })
+// runWorkloads runs "orrery run" with the two controllers until the test ends, with the rights that "orrery rbac" gives them and
+// no others.
+func runWorkloads(t *testing.T, server Server) {
+	const user = "workloads"
+	orrery, err := controlplane.FindUp(Orrery().Binary)
+	require.NoError(t, err)
+	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
+	require.NoError(t, err)
+	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", workloadControllers, "--leader-elect=false", "--user="+user).Output()
+	require.NoError(t, err)
+	apply := exec.CommandContext(t.Context(), kubectl, "--kubeconfig="+server.Kubeconfig(), "apply", "-f", "-")
+	apply.Stdin = bytes.NewReader(rights)
+	output, err := apply.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+
+	kubeconfig, err := server.KubeconfigFor(user)
+	require.NoError(t, err)
+	subject := Orrery()
+	subject.Name = user
+	process, err := subject.start(kubeconfig, server.LogFile(user), workloadControllers)
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		stop()
-		running.Wait()
-		client.Close()
+		process.Stop(context.Background())
+		assert.NoError(t, process.Err())
+		if t.Failed() {
+			t.Logf("the end of the log of the controllers:\n%s", process.Tail())
+		}
 	})
-}
-
-func collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
-	typed := restclient.Typed[T](client, resource, "")
-	return apps.NewCollection(informer.NewSharedIndexInformer(typed, informer.Config[T]{
-		Name: resource.Resource, Gears: gears.Informer[T](set),
-	}), typed)
 }

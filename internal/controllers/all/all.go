@@ -4,11 +4,15 @@ import (
 	"time"
 
 	"orrery/internal/controllers"
+	"orrery/internal/rbac"
+	"orrery/restclient/api"
 )
 
 // Options are what can be chosen for single controllers. The zero value of each field is that controller's default.
 type Options struct {
-	Namespace NamespaceOptions
+	Namespace      NamespaceOptions
+	VirtualMachine VirtualMachineOptions
+	Apps           AppsOptions
 }
 
 // NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -22,6 +26,25 @@ type NamespaceOptions struct {
 // Descriptors returns all controllers, sorted by name.
 func Descriptors(options Options) []controllers.Descriptor {
 	return []controllers.Descriptor{
+		deploymentController(options.Apps),
 		namespaceController(options.Namespace),
+		replicaSetController(options.Apps),
+		virtualMachine(options.VirtualMachine),
+	}
+}
+
+// right is one to all objects of a resource, or to a subresource of them.
+func right(resource api.GroupVersionResource, subresource, reason string, verbs ...string) rbac.Right {
+	name := resource.Resource
+	if subresource != "" {
+		name += "/" + subresource
+	}
+	return rbac.Right{Rule: rbac.Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}, Reason: reason}
+}
+
+// about refers to an object in an Event.
+func about(kind, apiVersion string, object *api.ObjectMeta) api.ObjectReference {
+	return api.ObjectReference{
+		Kind: kind, APIVersion: apiVersion, Namespace: object.Namespace, Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion,
 	}
 }

@@ -3,6 +3,7 @@ package all
 import (
 	"time"
 
+	"orrery/examples/worker"
 	"orrery/internal/controllers"
 	"orrery/internal/observe/events"
 	"orrery/internal/rbac"
@@ -57,6 +58,7 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		ResyncPeriod: options.SyncPeriod,
 		GracePeriod:  options.GracePeriod,
 		DrainTimeout: c.DrainTimeout,
+		PassTimeout:  namespacePassTimeout,
 		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace("namespace"),
 		QueueMetrics: c.QueueMetrics(),
@@ -69,5 +71,15 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		c.Metrics.Deleting(controller.Deleting)
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
-	return controller, nil
+	return checkedNamespaces{controller}, nil
+}
+
+// namespacePassTimeout is how long a pass over a namespace may take.
+const namespacePassTimeout = 10 * time.Minute
+
+// checkedNamespaces is a namespace controller with a check of health.
+type checkedNamespaces struct{ *nsctl.Controller }
+
+func (c checkedNamespaces) Healthy() error {
+	return worker.Overdue(c.Snapshot().Active, namespacePassTimeout)
 }

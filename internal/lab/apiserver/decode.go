@@ -139,6 +139,9 @@ func findings(tree map[string]any, doc incoming, t *schema.Type) (mistakes []str
 	if found.TypeError != nil {
 		return nil, found.TypeError
 	}
+	if t.Custom() { // whose fields the original sorts
+		return append(doc.duplicates, found.Unknown...), nil
+	}
 	// The original meets them in the order of the document, which the tree has lost.
 	positions := map[string]int{} // each is looked for once: documents are long
 	for _, sentence := range found.Unknown {

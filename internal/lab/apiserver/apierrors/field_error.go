@@ -44,11 +44,16 @@ type FieldError struct {
 	Type api.CauseType
 	// Field is the path, "metadata.labels" or "spec.containers[0].name".
 	Field string
-	// Value is what was found there.
+	// Value is what was found there. [Omitted] is not shown.
 	Value any
 	// Detail says what is wanted instead; "" for nothing.
 	Detail string
 }
+
+// Omitted is a value that is left out of sentences: it would be too long.
+const Omitted omitted = true
+
+type omitted bool
 
 // Error returns the sentence for the field: `metadata.name: Invalid value: "A": ...`.
 func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
@@ -57,7 +62,7 @@ func (e FieldError) Error() string { return e.Field + ": " + e.Body() }
 func (e FieldError) Body() string {
 	mistake := mistakes[e.Type]
 	text := mistake.words
-	if mistake.value {
+	if mistake.value && e.Value != Omitted {
 		text += ": " + formatValue(e.Value)
 	}
 	if e.Detail != "" {

@@ -74,6 +74,7 @@ type Gap struct {
 
 const (
 	onlyText = "Answers are JSON or YAML, never protobuf: every client that asks for protobuf can fall back, and a learner can read the conversation."
+	ownWords = "The refusal shows the schema as it was written, kube-apiserver the Go struct that it has become."
 	noApply  = "Server-side apply is not built: it needs the owner of every field. It is refused with 415 before anything else about it is checked, and kubectl apply without --server-side does not use it."
 )
 
@@ -88,6 +89,7 @@ func Gaps() []Gap {
 		{Theme: "forms", Title: "Protobuf alone", Reason: onlyText},
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
 		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
+		{Theme: "schemas", Title: "Refused: fields at the root beside a status", Reason: ownWords},
 	}
 }
 

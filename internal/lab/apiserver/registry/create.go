@@ -57,7 +57,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := t.invalid(checkCreate(t.Definition, o)); err != nil {
 		return nil, err
 	}
-	w.warn(resources.FinalizerWarnings(t.Definition, o, nil))
+	w.warn(resources.Warnings(t.Definition, o, nil))
 	if err := r.admitted("create", t, w, o); err != nil {
 		return nil, err
 	}

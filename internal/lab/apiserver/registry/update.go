@@ -127,7 +127,7 @@ func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store
 	if err := t.invalid(checkUpdate(t, next, current)); err != nil {
 		return nil, false, err
 	}
-	w.warn(resources.FinalizerWarnings(t.Definition, next, current))
+	w.warn(resources.Warnings(t.Definition, next, current))
 	if err := r.admitted(verb, t, w, next); err != nil {
 		return nil, false, err
 	}

@@ -16,7 +16,8 @@ const gadgetCRD = `{"metadata":{"name":"gadgets.example.com"},"spec":{"group":"e
  "names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"],"categories":["all"]},
  "versions":[
   {"name":"v1beta1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}},
-  {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
+  {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object",
+    "x-kubernetes-preserve-unknown-fields":true,"properties":{"color":{"type":"string"},"size":{"type":"integer"}}}}}},
    "selectableFields":[{"jsonPath":".spec.color"},{"jsonPath":".spec.size"}],
    "subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}},
    "additionalPrinterColumns":[

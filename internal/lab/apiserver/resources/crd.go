@@ -1,11 +1,13 @@
 package resources
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/names"
+	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
 )
 
@@ -40,8 +42,18 @@ func storageVersions(o *api.Unstructured, stored []any) any {
 	return stored
 }
 
-// validateCRD says what is wrong with a definition. Schemas are looked at no further than that each version has one and
-// that it describes an object: nothing is checked against them later.
+// unknownFormats warns of formats that mean nothing.
+func unknownFormats(o *api.Unstructured) []string {
+	var warnings []string
+	for _, version := range items(child(o.Object, "spec"), "versions") {
+		for _, format := range structural.UnknownFormats(child(child(version, "schema"), "openAPIV3Schema")) {
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+		}
+	}
+	return warnings
+}
+
+// validateCRD says what is wrong with a definition.
 func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 	var m mistakes
 	spec := child(o.Object, "spec")
@@ -55,6 +67,9 @@ func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 	m.conversion(spec)
 	m.crdNames(crdNames)
 	versions := items(spec, "versions")
+	if len(versions) > 0 && alike(versions, "schema") {
+		m.schema(versions[0], "spec.validation", slices.ContainsFunc(versions, hasStatus))
+	}
 	for i, version := range versions {
 		path := "spec"
 		if len(versions) > 1 {
@@ -95,8 +110,8 @@ func (m *mistakes) versions(spec tree) {
 	for i, version := range versions {
 		name := text(version, "name")
 		m.names(at("spec.versions", i)+".name", name, names.ServiceLabel(name))
-		if schema := child(child(version, "schema"), "openAPIV3Schema"); schema != nil && text(schema, "type") != "object" {
-			m.rootType(text(schema, "type"), at("spec.versions", i)+".schema.openAPIV3Schema.type")
+		if !alike(versions, "schema") {
+			m.schema(version, at("spec.versions", i)+".schema", hasStatus(version))
 		}
 		unique = unique && !seen[name]
 		seen[name] = true
@@ -116,12 +131,18 @@ func (m *mistakes) versions(spec tree) {
 	}
 }
 
-func (m *mistakes) rootType(kind, path string) {
-	if kind == "" {
-		m.required(path, "must not be empty at the root")
-		return
+// alike tells whether all versions say the same: then it is said once for all of them in the original, and its place is another one.
+func alike(versions []tree, key string) bool {
+	return !slices.ContainsFunc(versions, func(version tree) bool { return !same(version[key], versions[0][key]) })
+}
+
+func hasStatus(version tree) bool { return child(child(version, "subresources"), "status") != nil }
+
+// schema says what is wrong with the schema of a version.
+func (m *mistakes) schema(version tree, path string, hasStatus bool) {
+	if schema := child(child(version, "schema"), "openAPIV3Schema"); schema != nil {
+		*m = append(*m, structural.Check(path+".openAPIV3Schema", schema, hasStatus)...)
 	}
-	m.invalid(path, kind, "must be object at the root")
 }
 
 // conversion knows only the strategy None: versions differ in name only.
@@ -192,6 +213,31 @@ func (m *mistakes) versionExtras(version tree, path string) {
 			m.invalid(path+".type", kind, "must be one of "+strings.Join(types, ","))
 		}
 		m.jsonPath(text(column, "jsonPath"), path+".JSONPath")
+	}
+	m.selectableFields(version, path)
+}
+
+// selectableFields wants fields by which clients may select to be there, and to be texts, truths or whole numbers.
+func (m *mistakes) selectableFields(version tree, path string) {
+	fields := items(version, "selectableFields")
+	if len(fields) == 0 {
+		return
+	}
+	schema := structural.New(child(child(version, "schema"), "openAPIV3Schema"))
+	seen := map[string]bool{}
+	for i, selectable := range fields {
+		path, place := text(selectable, "jsonPath"), at(path+".selectableFields", i)+".jsonPath"
+		switch field := schema.Find(simpleSteps(path)); {
+		case path == "":
+			m.required(place, "")
+		case field == nil:
+			m.invalid(place, path, "is an invalid path: does not refer to a valid field")
+		case !slices.Contains([]string{"string", "boolean", "integer"}, field.Type):
+			m.invalid(place, path, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.")
+		case seen[path]:
+			m.duplicate(place, path)
+		}
+		seen[path] = true
 	}
 }
 

@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
 )
 
@@ -91,7 +95,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		return nil, err
 	}
 	d.selectable(version)
-	d.Strategy = customStrategy(d.Status)
+	d.Strategy = customStrategy(d, structural.New(d.Schema))
 	return d, nil
 }
 
@@ -134,21 +138,157 @@ func (d *Definition) selectPaths(paths []string, always bool) {
 	}
 }
 
-// customStrategy is that of all custom resources. No value is checked against the schema, and no default taken from it.
-func customStrategy(status bool) Strategy {
+// customStrategy is that of custom resources with a schema.
+func customStrategy(d *Definition, schema *structural.Schema) Strategy {
+	status := d.Status
 	s := Strategy{
-		PrepareCreate: firstGeneration,
-		PrepareUpdate: func(o, old *api.Unstructured) { nextGeneration(o, old, contentChanged(o, old, false)) },
+		Default: func(o *api.Unstructured) { schema.FillIn(o.Object) },
+		PrepareCreate: func(o *api.Unstructured) {
+			if status {
+				delete(o.Object, "status")
+			}
+			schema.FillIn(o.Object) // what is read from the store in the original has all defaults
+			firstGeneration(o)
+		},
+		PrepareUpdate: func(o, old *api.Unstructured) {
+			if status {
+				keepStatus(o, old)
+			}
+			nextGeneration(o, old, contentChanged(o, old, status))
+		},
 	}
 	if status {
-		s.PrepareCreate = func(o *api.Unstructured) { delete(o.Object, "status"); firstGeneration(o) }
-		s.PrepareUpdate = func(o, old *api.Unstructured) {
-			keepStatus(o, old)
-			nextGeneration(o, old, contentChanged(o, old, true))
-		}
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
+	s.Validate = func(o *api.Unstructured) []apierrors.FieldError {
+		return customMistakes(d, schema, o, &api.Unstructured{})
+	}
+	s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError { return customMistakes(d, schema, o, old) }
+	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
+		m := mistakes(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
+		m.scaleStatus(d, o)
+		return append(m, customRules(schema, o, old, m)...)
+	}
 	return s
+}
+
+// customMistakes says what is wrong with a custom resource, or with the step to it.
+func customMistakes(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+	m := mistakes(schema.Validate("", o.Object, present(old)))
+	m.scaleSpec(d, o)
+	m.scaleStatus(d, o)
+	schema.EmbeddedIn("", o.Object, m.embedded)
+	return append(m, customRules(schema, o, old, m)...)
+}
+
+// customRules are the mistakes that are looked for after the values have been compared with the schema: duplicates, and what rules
+// say, unless the object is so wrong that they could not be evaluated.
+func customRules(schema *structural.Schema, o, old *api.Unstructured, before mistakes) (m mistakes) {
+	if len(schema.Lists("", old.Object)) == 0 {
+		m = append(m, schema.Lists("", o.Object)...)
+	}
+	blocking := []api.CauseType{
+		apierrors.FieldNotSupported, apierrors.FieldRequired, apierrors.FieldTooLong, apierrors.FieldTooMany, apierrors.FieldTypeInvalid,
+	}
+	switch {
+	case !schema.HasRules():
+	case slices.ContainsFunc(slices.Concat(before, m), func(e apierrors.FieldError) bool { return slices.Contains(blocking, e.Type) }):
+		m.invalid("<nil>", nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+	default:
+		m = append(m, schema.Evaluate("", o.Object, present(old))...)
+	}
+	return m
+}
+
+// present is an object as an old value: nil if there is none.
+func present(o *api.Unstructured) any {
+	if o.Object == nil {
+		return nil
+	}
+	return o.Object
+}
+
+// scaleSpec and scaleStatus want the fields of a scale to be what a scale can hold.
+func (m *mistakes) scaleSpec(d *Definition, o *api.Unstructured) {
+	if d.scale != nil {
+		m.replicas(o, d.scale.replicas)
+	}
+}
+
+func (m *mistakes) scaleStatus(d *Definition, o *api.Unstructured) {
+	if d.scale == nil {
+		return
+	}
+	m.replicas(o, d.scale.status)
+	if d.scale.selector != nil {
+		if value, broken := nested[string](o.Object, d.scale.selector, "string"); broken != "" {
+			m.invalid("."+strings.Join(d.scale.selector, "."), value, broken)
+		}
+	}
+}
+
+func (m *mistakes) replicas(o *api.Unstructured, path []string) {
+	field := "." + strings.Join(path, ".")
+	switch n, broken := nested[int64](o.Object, path, "int64"); {
+	case broken != "":
+		m.invalid(field, n, broken)
+	case n < 0:
+		m.invalid(field, n, "should be a non-negative integer")
+	case n > math.MaxInt32:
+		m.invalid(field, n, fmt.Sprintf("should be less than or equal to %v", math.MaxInt32))
+	}
+}
+
+// nested returns the value at a path, and a sentence if there is something else.
+func nested[T any](object any, path []string, want string) (value T, broken string) {
+	for i, name := range path {
+		t, ok := object.(map[string]any)
+		if !ok {
+			return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected map[string]interface{}", strings.Join(path[:i+1], "."), object, object)
+		}
+		if object, ok = t[name]; !ok {
+			return value, ""
+		}
+	}
+	value, ok := object.(T)
+	if !ok {
+		return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), object, object, want)
+	}
+	return value, ""
+}
+
+// embedded says what is wrong with the head of an object inside of another one.
+func (m *mistakes) embedded(path string, object map[string]any) {
+	for _, key := range []string{"apiVersion", "kind"} {
+		if _, there := object[key]; !there {
+			m.required(path+"."+key, "")
+		}
+	}
+	if version, there := object["apiVersion"]; there {
+		if _, err := api.ParseGroupVersion(text(object, "apiVersion")); version == "" {
+			m.invalid(path+".apiVersion", "", "must not be empty")
+		} else if err != nil {
+			m.invalid(path+".apiVersion", version, err.Error())
+		}
+	}
+	if kind, there := object["kind"].(string); there {
+		if wrong := names.ServiceLabel(strings.ToLower(kind)); kind == "" {
+			m.invalid(path+".kind", "", "must not be empty")
+		} else if len(wrong) > 0 {
+			m.invalid(path+".kind", kind, "may have mixed case, but should otherwise match: "+strings.Join(wrong, ","))
+		}
+	}
+	metadata := child(object, "metadata")
+	var inside mistakes
+	if name := text(metadata, "name"); name != "" {
+		inside.names("metadata.name", name, names.PathSegment(name, false))
+	}
+	inside.metadata(metadata)
+	inside.finalizers(texts(metadata, "finalizers"))
+	for _, e := range inside {
+		e.Field = path + "." + e.Field
+		*m = append(*m, e)
+	}
 }
 
 // contentChanged compares everything but the head of two objects, and the status if it has a subresource.

@@ -23,8 +23,8 @@
 // get as the old object they only read. Defaults are what kube-apiserver stores for the same manifest; a test compares
 // both for every type (testdata/recorded).
 //
-// The schema of a custom resource says which fields there are: others are pruned, or refused if the client wants that. Values
-// are not compared with it, and its defaults are not filled in.
+// The schema of a custom resource says which fields there are: others are pruned, or refused if the client wants that. Package
+// structural compares values with it, fills in its defaults and evaluates its rules.
 //
 // # Goroutines
 //

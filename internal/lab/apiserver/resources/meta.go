@@ -164,12 +164,20 @@ func (m *mistakes) unqualified(d *Definition, metadata tree) {
 	}
 }
 
-// FinalizerWarnings returns what the writer of a custom resource is warned of: each finalizer, of those that old does not
-// have, that has neither a domain nor a meaning of its own. old is nil for a new object. Built-in types warn of none.
-func FinalizerWarnings(d *Definition, o, old *api.Unstructured) []string {
-	if !d.Custom {
-		return nil
+// Warnings returns what the writer of an object is warned of. old is nil for a new object.
+func Warnings(d *Definition, o, old *api.Unstructured) []string {
+	if d.Custom {
+		return finalizerWarnings(o, old)
 	}
+	if d.Strategy.Warnings != nil {
+		return d.Strategy.Warnings(o)
+	}
+	return nil
+}
+
+// finalizerWarnings are about each finalizer of a custom resource, of those that old does not have, that has neither a domain nor a
+// meaning of its own. Built-in types warn of none.
+func finalizerWarnings(o, old *api.Unstructured) []string {
 	added := slices.Clone(o.GetFinalizers())
 	if old != nil {
 		before := old.GetFinalizers()

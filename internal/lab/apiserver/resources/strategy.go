@@ -37,13 +37,15 @@ type Strategy struct {
 	ValidateStatusUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 	// ValidateFinalizeUpdate is ValidateUpdate for a write to the finalize subresource.
 	ValidateFinalizeUpdate func(o, old *api.Unstructured) []apierrors.FieldError
+	// Warnings are what is no reason to refuse an object.
+	Warnings func(o *api.Unstructured) []string
 	// ValidateName checks metadata.name; nil means the rule of most types, DNS subdomains.
 	ValidateName NameRule
 
 	// UpdateMeta is what an update checks of the metadata besides what all updates do.
 	UpdateMeta MetaCheck
 	// LooseFinalizers tells whether a finalizer may have any name, without a domain. Custom resources may have such, too,
-	// and their writers are warned ([FinalizerWarnings]).
+	// and their writers are warned ([Warnings]).
 	LooseFinalizers bool
 
 	// GraceSeconds is how long an object takes to end, for a delete request that asked for so many seconds (nil: did not

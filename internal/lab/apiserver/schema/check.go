@@ -111,7 +111,9 @@ func (c *checker) member(t, owner *Type, key string, value any) {
 		outer := c.base
 		c.base = len(c.path)
 		c.value(field, nil, value)
-		c.base = outer
+		if c.base = outer; c.failed != nil && len(c.path) > 1 {
+			c.failed = c.embedded(value)
+		}
 	default:
 		c.value(field, owner, value)
 	}
@@ -137,6 +139,11 @@ func (c *checker) missing() {
 	if len(c.unknown) == largestFindings {
 		return
 	}
+	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
+}
+
+// place is the path with indices.
+func (c *checker) place() string {
 	var path strings.Builder
 	for i, s := range c.path {
 		switch {
@@ -148,7 +155,13 @@ func (c *checker) missing() {
 			path.WriteString(s.name)
 		}
 	}
-	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", path.String()))
+	return path.String()
+}
+
+// embedded is the sentence about the metadata of an object inside of another one.
+func (c *checker) embedded(metadata any) error {
+	data, _ := json.Marshal(metadata) // it was JSON before
+	return fmt.Errorf("%s: Invalid value: %s: %w", c.place(), data, c.failed)
 }
 
 // plain checks a value that is no object and no list.
@@ -245,7 +258,7 @@ func (c *checker) mismatch(t, owner *Type, value any) { c.misfit(t, owner, value
 // misfit notes that a value does not fit into a place of the wanted kind, which is read as a value of type t.
 func (c *checker) misfit(t, owner *Type, value any, want Kind) {
 	if t.custom {
-		return // custom resources are not validated
+		return // package structural compares them
 	}
 	c.failed = &MismatchError{Found: found(t, value), Struct: owner.Name(), Path: c.fields(), GoType: t.goType,
 		Want: want, Value: value, Map: t.kind == Object && t.element != nil}

@@ -1,8 +1,8 @@
 package schema
 
 // Custom makes the type of a custom resource's documents from the openAPIV3Schema of its definition; nil for one
-// without. Unknown fields are found and pruned; values that do not fit are found in the metadata alone, because validation against
-// the schema is not built. The schema is only read.
+// without. Unknown fields are found and pruned; values that do not fit are found in the metadata alone: all others are compared
+// with the schema later (package structural). The schema is only read.
 func Custom(openAPIV3Schema map[string]any) *Type {
 	t := &Type{kind: Any, custom: true}
 	if openAPIV3Schema != nil {

@@ -1,0 +1,301 @@
+package all_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/examples/apps"
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/informer"
+	"orrery/internal/controllers"
+	"orrery/internal/controllers/all"
+	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/metrics"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// world is the API server in memory, with all controllers in one process beside it.
+type world struct {
+	t        *testing.T
+	server   *apiserver.Server
+	client   *restclient.Client
+	manager  *controllers.Manager
+	machines *driver.Memory
+	context  controllers.ControllerContext // of a controller that does nothing
+
+	mu            sync.Mutex
+	watches, most map[string]int // that are open, and that were at a time, by path
+}
+
+// ServeHTTP counts watches.
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") != "" {
+		w.opened(r.URL.Path, 1)
+		defer w.opened(r.URL.Path, -1)
+	}
+	w.server.Handler().ServeHTTP(out, r)
+}
+
+func (w *world) opened(path string, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches[path] += by
+	w.most[path] = max(w.most[path], w.watches[path])
+}
+
+func play(t *testing.T, set string, act func(w *world)) {
+	t.Helper()
+	chosenGears, err := gears.Parse(set)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		server, err := apiserver.New(apiserver.Config{Unprotected: true})
+		require.NoError(t, err)
+		w := &world{t: t, server: server, machines: &driver.Memory{}, watches: map[string]int{}, most: map[string]int{}}
+		link := restclienttest.NewServer(t, w)
+		w.client = link.Client()
+		chosen, err := controllers.Choose(all.Descriptors(all.Options{VirtualMachine: all.VirtualMachineOptions{Use: w.machines}}), everything())
+		require.NoError(t, err)
+		chosen = append(chosen, controllers.Descriptor{Name: "idle", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+			w.context = c
+			return idle{}, nil
+		}})
+		w.manager = controllers.NewManager(controllers.Shared{
+			Client: link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
+			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
+		}, chosen)
+		lifetime, end := context.WithCancel(t.Context())
+		require.NoError(t, w.manager.Prepare(t.Context(), lifetime))
+		stop, stopNow := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.manager.Work(stop, t.Context())
+		}()
+		act(w)
+		stopNow()
+		<-ended
+		end()
+		w.manager.Shutdown()
+		require.NoError(t, server.Stop(context.Background()))
+	})
+}
+
+// idle is a controller that does nothing.
+type idle struct{}
+
+func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
+
+// everything names all controllers.
+func everything() (names []string) {
+	for _, d := range all.Descriptors(all.Options{}) {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func (w *world) do(verb, path string, body any) {
+	w.t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.client.Do(w.t.Context(), restclient.Request{Verb: verb, Path: path, Body: text}, nil))
+}
+
+// await waits, in virtual time, until check is true.
+func (w *world) await(what string, check func() bool) {
+	w.t.Helper()
+	for range 1000 {
+		synctest.Wait()
+		if check() {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	require.Fail(w.t, "it does not happen: "+what)
+}
+
+func list[T restclient.Object](w *world, resource api.GroupVersionResource, namespace string) []T {
+	w.t.Helper()
+	objects, err := restclient.Typed[T](w.client, resource, namespace).List(w.t.Context(), api.ListOptions{})
+	require.NoError(w.t, err)
+	return objects.Items
+}
+
+type object = map[string]any
+
+// events returns component, reason and the beginning of the message of Events, without the names that are made up.
+func (w *world) events(namespace string) (all []string) {
+	w.t.Helper()
+	made := regexp.MustCompile(` (web-\S+|vm-\S+)|(pod:|creating:|server) .*`)
+	for _, e := range list[*api.Event](w, api.EventsResource, namespace) {
+		all = append(all, e.Source.Component+": "+e.Reason+" "+made.ReplaceAllString(e.Message, "$2"))
+	}
+	return all
+}
+
+// All controllers in one process: each does its work, the stores of what several of them read are shared, and the deletion of the
+// namespace takes everything along, the machine outside of the cluster too.
+func TestAllControllersInOneProcess(t *testing.T) {
+	for _, set := range []string{gears.Fast, gears.Textbook} {
+		t.Run(set, func(t *testing.T) {
+			play(t, set, func(w *world) {
+				w.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "blue"}})
+				w.do("POST", "/apis/apps/v1/namespaces/blue/deployments", object{
+					"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "web"},
+					"spec": object{
+						"replicas": 3, "selector": object{"matchLabels": object{"app": "web"}},
+						"template": object{
+							"metadata": object{"labels": object{"app": "web"}},
+							"spec":     object{"containers": []any{object{"name": "c", "image": "i"}}},
+						},
+					},
+				})
+				w.await("the deployment is complete", func() bool {
+					deployments := list[*apps.Deployment](w, apps.DeploymentsResource, "blue")
+					return len(deployments) == 1 && deployments[0].Status.AvailableReplicas == 3
+				})
+				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
+
+				assert.Equal(t, controllers.Missing, w.state("virtualmachine"))
+				var definition any
+				require.NoError(t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
+				w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+				w.await("its controller runs", func() bool { return w.state("virtualmachine") == controllers.Running })
+				w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/blue/virtualmachines", object{
+					"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "vm"},
+					"spec": object{"resource": object{"cpu": 2, "memory": "4G"}},
+				})
+				w.await("there is a machine", func() bool { return len(w.machines.Names()) == 1 })
+
+				_, err := w.server.Faults().Add("forbid:verb=create,resource=pods,for=20s")
+				require.NoError(t, err)
+				scale := func(replicas int) {
+					w.do("PUT", "/apis/apps/v1/namespaces/blue/deployments/web/scale", object{
+						"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": object{"name": "web", "namespace": "blue"}, "spec": object{"replicas": replicas},
+					})
+				}
+				scale(4)
+				w.await("there are more", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 4 })
+				scale(1)
+				w.await("there are less", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 1 })
+				time.Sleep(time.Second)
+				assert.Subset(t, w.events("blue"), []string{
+					"deployment-controller: ScalingReplicaSet Scaled up replica set from 0 to 3",
+					"deployment-controller: ScalingReplicaSet Scaled up replica set from 3 to 4",
+					"deployment-controller: ScalingReplicaSet Scaled down replica set from 4 to 1",
+					"replicaset-controller: SuccessfulCreate Created pod:",
+					"replicaset-controller: FailedCreate Error creating:",
+					"replicaset-controller: SuccessfulDelete Deleted pod:",
+					"virtualmachine: ServerCreated the server",
+				})
+
+				w.do("DELETE", "/api/v1/namespaces/blue", object{})
+				w.await("the namespace has gone", func() bool {
+					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""), func(ns *api.Namespace) bool { return ns.Name == "blue" })
+				})
+				assert.Empty(t, w.machines.Names())
+				for _, status := range w.manager.Snapshot() {
+					assert.Equal(t, controllers.Running, status.State, status.Name)
+					assert.Empty(t, status.Why, status.Name)
+				}
+
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				assert.ElementsMatch(t, []string{
+					"/api/v1/namespaces", "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets",
+					"/apis/cloudnative.tw/v1alpha1/virtualmachines",
+				}, slices.Collect(maps.Keys(w.most)), "what is watched")
+				for path, most := range w.most {
+					assert.Equal(t, 1, most, "watches of %s at a time", path)
+				}
+			})
+		})
+	}
+}
+
+func (w *world) state(name string) controllers.State {
+	for _, status := range w.manager.Snapshot() {
+		if status.Name == name {
+			return status.State
+		}
+	}
+	return ""
+}
+
+// A controller with nothing in hand is well.
+func TestHealth(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		for _, d := range all.Descriptors(all.Options{}) {
+			controller, err := d.New(w.context)
+			require.NoError(t, err)
+			if checked, ok := controller.(interface{ Healthy() error }); ok {
+				assert.NoError(t, checked.Healthy(), d.Name)
+			} else {
+				assert.Equal(t, "virtualmachine", d.Name, "its driver has time-outs of its own")
+			}
+		}
+	})
+}
+
+// Names are sorted, and what each controller needs and may do is said.
+func TestDescriptors(t *testing.T) {
+	descriptors := all.Descriptors(all.Options{})
+	names := everything()
+	assert.True(t, slices.IsSorted(names))
+	for _, d := range descriptors {
+		assert.NotEmpty(t, d.About, d.Name)
+		assert.NotEmpty(t, d.Needs, d.Name)
+		assert.Equal(t, d.Name != all.NamespaceController, d.OnDemand, d.Name)
+		watched := map[string]bool{}
+		for _, right := range d.Rights(false) {
+			assert.True(t, strings.HasSuffix(right.Reason, "."), "%s: %s", d.Name, right.Reason)
+			for _, resource := range right.Rule.Resources {
+				watched[resource] = watched[resource] || slices.Contains(right.Rule.Verbs, "watch")
+			}
+		}
+		for _, resource := range d.Needs {
+			assert.True(t, watched[resource.Resource], "%s has no right to watch %s", d.Name, resource.Resource)
+		}
+	}
+}
+
+func TestADriverThatThereIsNot(t *testing.T) {
+	options := all.Options{VirtualMachine: all.VirtualMachineOptions{Driver: "abacus"}}
+	client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
+	require.NoError(t, err)
+	for _, d := range all.Descriptors(options) {
+		if d.Name == "virtualmachine" {
+			d.Needs = nil
+			err := controllers.NewManager(controllers.Shared{Client: client}, []controllers.Descriptor{d}).Prepare(t.Context(), t.Context())
+			assert.ErrorContains(t, err, `starting virtualmachine: there is no driver "abacus"`)
+		}
+	}
+}
+
+// Handlers cannot be added to an informer that has ended.
+func TestAnInitialiserThatComesTooLate(t *testing.T) {
+	var late controllers.ControllerContext
+	play(t, gears.Fast, func(w *world) { late = w.context })
+	for _, d := range all.Descriptors(all.Options{}) {
+		if d.Name != "virtualmachine" { // which adds its handler when it runs
+			_, err := d.New(late)
+			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
+		}
+	}
+}

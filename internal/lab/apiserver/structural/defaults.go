@@ -1,0 +1,121 @@
+package structural
+
+import (
+	"reflect"
+
+	"orrery/restclient/api"
+)
+
+// FillIn fills in the defaults where there is nothing, or a null that may not be there, and drops all other nulls that may not be there.
+// The value is changed in place.
+func (s *Schema) FillIn(value any) {
+	s.fillIn(value)
+	s.dropNulls(value)
+}
+
+func (s *Schema) fillIn(value any) {
+	if s == nil {
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, property := range s.Properties {
+			if found, there := v[name]; property.Default != nil && (!there || found == nil && !property.Nullable) {
+				v[name] = clone(property.Default)
+			}
+		}
+		for name, inner := range v {
+			if _, named := s.Properties[name]; !named && inner == nil && s.AdditionalProperties != nil && !s.AdditionalProperties.Nullable {
+				v[name] = clone(s.AdditionalProperties.Default)
+			}
+			s.at(name).fillIn(v[name])
+		}
+	case []any:
+		for i, item := range v {
+			if item == nil && s.Items != nil && !s.Items.Nullable {
+				v[i] = clone(s.Items.Default)
+			}
+			s.Items.fillIn(v[i])
+		}
+	}
+}
+
+func (s *Schema) dropNulls(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if field := s.at(name); inner == nil && field != nil && !field.Nullable && field.Default == nil {
+				delete(v, name)
+			} else {
+				field.dropNulls(inner)
+			}
+		}
+	case []any:
+		var items *Schema
+		if s != nil {
+			items = s.Items
+		}
+		for _, item := range v {
+			items.dropNulls(item)
+		}
+	}
+}
+
+// pruned tells whether a value has no fields that the schema does not know.
+func (s *Schema) pruned(value any) bool {
+	left := clone(value)
+	s.prune(left)
+	return reflect.DeepEqual(left, value)
+}
+
+// prune drops fields that the schema does not know.
+func (s *Schema) prune(value any) {
+	if s == nil {
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			field := s.at(name)
+			switch {
+			case field != nil:
+				field.prune(inner)
+			case s.Embedded && (name == "metadata" || name == "kind" || name == "apiVersion"):
+			case !s.PreserveUnknown:
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			s.Items.prune(item)
+		}
+	}
+}
+
+func clone(value any) any {
+	return (&api.Unstructured{Object: map[string]any{"": value}}).DeepCopy().Object[""]
+}
+
+// EmbeddedIn calls f with each object in a value that is a resource of its own.
+func (s *Schema) EmbeddedIn(path string, value any, f func(path string, object map[string]any)) {
+	if s == nil {
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if s.Embedded {
+			f(path, v)
+		}
+		for _, name := range sortedKeys(v) {
+			below := join(path, name)
+			if _, named := s.Properties[name]; !named {
+				below = keyed(path, name)
+			}
+			s.at(name).EmbeddedIn(below, v[name], f)
+		}
+	case []any:
+		for i, item := range v {
+			s.Items.EmbeddedIn(indexed(path, i), item, f)
+		}
+	}
+}

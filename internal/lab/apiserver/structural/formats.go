@@ -1,0 +1,189 @@
+package structural
+
+import (
+	"encoding/base64"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/names"
+)
+
+// formats tell whether a text has a format. Their names are without hyphens, which do not matter.
+var formats = map[string]func(text string) bool{
+	"bsonobjectid": matches("^[0-9a-fA-F]{24}$"),
+	"uri":          func(text string) bool { _, err := url.ParseRequestURI(text); return err == nil },
+	"email":        func(text string) bool { a, err := mail.ParseAddress(text); return err == nil && a.Address != "" },
+	"hostname":     isHostname,
+	"ipv4":         func(text string) bool { a, err := netip.ParseAddr(text); return err == nil && a.Is4() },
+	"ipv6":         func(text string) bool { return net.ParseIP(text) != nil && strings.Contains(text, ":") },
+	"cidr":         func(text string) bool { _, _, err := net.ParseCIDR(text); return err == nil },
+	"mac":          func(text string) bool { _, err := net.ParseMAC(text); return err == nil },
+	"uuid":         matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
+	"uuid3":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
+	"uuid4":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
+	"uuid5":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
+	"isbn":         func(text string) bool { return isISBN10(text) || isISBN13(text) },
+	"isbn10":       isISBN10,
+	"isbn13":       isISBN13,
+	"creditcard":   isCreditCard,
+	"ssn":          matches(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`),
+	"hexcolor":     matches("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"),
+	"rgbcolor":     matches(`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`),
+	"byte":         func(text string) bool { _, err := base64.StdEncoding.DecodeString(text); return err == nil },
+	"password":     func(string) bool { return true },
+	"date":         func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+	"datetime":     isDateTime,
+	"duration":     func(text string) bool { _, ok := parseDuration(text); return ok },
+	"k8sshortname": func(text string) bool { return len(names.Label(text)) == 0 },
+	"k8slongname":  func(text string) bool { return len(names.Subdomain(text)) == 0 },
+}
+
+func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }
+
+func (s *Schema) format() func(string) bool { return formats[strings.ReplaceAll(s.Format, "-", "")] }
+
+// UnknownFormats returns the formats in a schema that have no meaning.
+func UnknownFormats(openAPIV3Schema map[string]any) []string {
+	var found []string
+	parse(openAPIV3Schema).has(func(one *Schema) bool {
+		if format := text(one.written, "format"); format != one.Format && !slices.Contains(found, format) {
+			found = append(found, format)
+		}
+		return false
+	})
+	slices.Sort(found)
+	return found
+}
+
+// knowsFormat tells whether the format has a meaning for the type; others are ignored.
+func (s *Schema) knowsFormat() bool {
+	switch {
+	case s.Format == "":
+		return true
+	case s.IntOrString, s.Type == "", s.Type == "string":
+		return s.format() != nil
+	case s.Type == "integer":
+		return s.Format == "int32" || s.Format == "int64"
+	case s.Type == "number":
+		return s.Format == "float" || s.Format == "double"
+	}
+	return false
+}
+
+// isHostname: labels of letters, digits and hyphens, each at most 63 bytes.
+var hostname = regexp.MustCompile(`^([\p{L}\p{N}](-*[\p{L}\p{N}])*)(\.[\p{L}\p{N}](-*[\p{L}\p{N}])*)*\.?$`)
+
+func isHostname(text string) bool {
+	return len(text) <= 255 && hostname.MatchString(text) &&
+		!slices.ContainsFunc(strings.Split(text, "."), func(label string) bool { return len(label) > 63 })
+}
+
+var dateTime = regexp.MustCompile(`(?i)^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}:\d{2}(\.\d+)?(z|[+-]\d{2}:\d{2})$`)
+
+func isDateTime(text string) bool {
+	_, ok := parseDateTime(text)
+	return ok
+}
+
+func parseDateTime(text string) (time.Time, bool) {
+	if !dateTime.MatchString(text) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text))
+	return t, err == nil
+}
+
+// wordDuration is the other form of durations: "2 days".
+var (
+	wordDuration = regexp.MustCompile(`^\s*(\d+)\s*([A-Za-zµ]+)\s*$`)
+	durationUnit = map[string]time.Duration{
+		"ns": 1, "nano": 1, "nanosecond": 1, "us": time.Microsecond, "µs": time.Microsecond, "micro": time.Microsecond, "microsecond": time.Microsecond,
+		"ms": time.Millisecond, "milli": time.Millisecond, "millisecond": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second,
+		"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+		"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "wk": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
+	}
+)
+
+func parseDuration(text string) (time.Duration, bool) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, true
+	}
+	parts := wordDuration.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, false
+	}
+	unit, known := durationUnit[parts[2]]
+	if !known {
+		unit, known = durationUnit[strings.TrimSuffix(parts[2], "s")]
+	}
+	count, err := time.ParseDuration(parts[1] + "ns")
+	return count * unit, known && err == nil
+}
+
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+var (
+	isbn10 = regexp.MustCompile("^(?:[0-9]{9}X|[0-9]{10})$")
+	isbn13 = regexp.MustCompile("^[0-9]{13}$")
+)
+
+func bareISBN(text string) string { return strings.NewReplacer("-", "", " ", "").Replace(text) }
+
+func isISBN10(text string) bool {
+	bare, sum := bareISBN(text), 0
+	if !isbn10.MatchString(bare) {
+		return false
+	}
+	for i, r := range bare {
+		value := int(r - '0')
+		if r == 'X' {
+			value = 10
+		}
+		sum += (i + 1) * value
+	}
+	return sum%11 == 0
+}
+
+func isISBN13(text string) bool {
+	bare, sum := bareISBN(text), 0
+	if !isbn13.MatchString(bare) {
+		return false
+	}
+	for i, r := range bare {
+		sum += int(r-'0') * (1 + 2*(i%2))
+	}
+	return sum%10 == 0
+}
+
+var creditCard = regexp.MustCompile(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
+
+// isCreditCard checks the number and its last digit, by Luhn's algorithm.
+func isCreditCard(text string) bool {
+	bare, sum := digits(text), 0
+	if !creditCard.MatchString(bare) {
+		return false
+	}
+	for i := range bare {
+		digit := int(bare[len(bare)-1-i] - '0')
+		if i%2 == 1 {
+			if digit *= 2; digit > 9 {
+				digit -= 9
+			}
+		}
+		sum += digit
+	}
+	return sum%10 == 0
+}

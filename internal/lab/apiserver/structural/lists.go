@@ -1,0 +1,79 @@
+package structural
+
+import (
+	"encoding/json"
+
+	"orrery/internal/lab/apiserver/apierrors"
+)
+
+// Lists says which elements of sets, and which keys of lists with keys, are there twice.
+func (s *Schema) Lists(path string, value any) []apierrors.FieldError {
+	if s == nil {
+		return nil
+	}
+	var wrong []apierrors.FieldError
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			if _, named := s.Properties[key]; named {
+				wrong = append(wrong, s.Properties[key].Lists(join(path, key), v[key])...)
+			} else {
+				wrong = append(wrong, s.AdditionalProperties.Lists(keyed(path, key), v[key])...)
+			}
+		}
+	case []any:
+		switch s.ListType {
+		case "set":
+			wrong = duplicates(path, v, func(item any) any { return item })
+		case "map":
+			wrong = s.keys(path, v)
+		}
+		for i, item := range v {
+			wrong = append(wrong, s.Items.Lists(indexed(path, i), item)...)
+		}
+	}
+	return wrong
+}
+
+// keys finds elements of a list with keys that have the same.
+func (s *Schema) keys(path string, list []any) []apierrors.FieldError {
+	for i, item := range list {
+		if _, ok := item.(map[string]any); !ok && item != nil {
+			return []apierrors.FieldError{{Type: apierrors.FieldInvalid, Field: indexed(path, i), Value: item,
+				Detail: "must be an object for an array of list-type map"}}
+		}
+	}
+	return duplicates(path, list, func(item any) any { return s.key(item) })
+}
+
+// key is the part of an element by which it is found.
+func (s *Schema) key(item any) map[string]any {
+	object, _ := item.(map[string]any)
+	key := map[string]any{}
+	for _, name := range s.ListMapKeys {
+		if value, ok := object[name]; ok {
+			key[name] = value
+		}
+	}
+	return key
+}
+
+func (s *Schema) keysOf(item any) string { return encoded(s.key(item)) }
+
+func encoded(value any) string {
+	data, _ := json.Marshal(value)
+	return string(data)
+}
+
+// duplicates are the elements whose key is there already, each key once.
+func duplicates(path string, list []any, key func(any) any) []apierrors.FieldError {
+	var wrong []apierrors.FieldError
+	seen := map[string]int{}
+	for i, item := range list {
+		this := key(item)
+		if seen[encoded(this)]++; seen[encoded(this)] == 2 {
+			wrong = append(wrong, apierrors.FieldError{Type: apierrors.FieldDuplicate, Field: indexed(path, i), Value: this})
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,292 @@
+package structural
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/restclient/api"
+)
+
+func decode(t testing.TB, text string) any {
+	t.Helper()
+	var o api.Unstructured
+	require.NoError(t, json.Unmarshal([]byte(`{"":`+text+`}`), &o), text)
+	return o.Object[""]
+}
+
+func schemaOf(t testing.TB, text string) *Schema {
+	t.Helper()
+	return New(decode(t, text).(map[string]any))
+}
+
+func sentences(wrong []apierrors.FieldError) []string {
+	all := []string{}
+	for _, e := range wrong {
+		all = append(all, e.Error())
+	}
+	return all
+}
+
+// The sentences are those that kube-apiserver gave; the conversation schemas of package apiservertest has many more.
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		schema, value string
+		want          []string
+	}{
+		{`{"type":"string"}`, `null`, []string{`spec: Invalid value: "null": spec in body must be of type string: "null"`}},
+		{`{"type":"string","nullable":true}`, `null`, nil},
+		{`{"type":"string","enum":["a"]}`, `null`, []string{`spec: Invalid value: "null": spec in body must be of type string: "null"`, `spec: Unsupported value: null: supported values: "a"`}},
+		{`{"type":"integer","enum":[1,2.5]}`, `1`, nil},
+		{`{"type":"number","enum":[1.0]}`, `1`, nil},
+		{`{"type":"string","format":"date"}`, `1`, []string{`spec: Invalid value: "int64": spec in body must be of type date: "int64"`}},
+		{`{"type":"string","format":"date"}`, `[]`, nil}, // so it is in the original
+		{`{"type":"integer","format":"int32"}`, `2147483648`, []string{`<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec`}},
+		{`{"type":"integer"}`, `2.0`, nil},
+		{`{"type":"integer"}`, `1e300`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
+		{`{"type":"number","maximum":5}`, `123456789012345678901234567890`, []string{`spec: Invalid value: 1.2345678901234568e+29: spec in body should be less than or equal to 5`}},
+		{`{"type":"number","multipleOf":0.1}`, `0.3`, nil},
+		{`{"type":"number","multipleOf":0}`, `0.3`, []string{`spec: Invalid value: 0: factor MultipleOf declared for spec must be positive: 0`}},
+		{`{"type":"number","maximum":1,"exclusiveMaximum":true}`, `1.0`, []string{`spec: Invalid value: 1: spec in body should be less than 1`}},
+		{`{"type":"string","pattern":"("}`, `"a"`, []string{`spec: Invalid value: "a": spec in body should match '('`}},
+		{`{"type":"array","items":{"type":"boolean"},"maxItems":1}`, `[true,1]`, []string{
+			`spec[1]: Invalid value: "integer": spec[1] in body must be of type boolean: "integer"`, `spec: Too many: 2: must have at most 1 items`}},
+		{`{"type":"object","required":["a"],"maxProperties":1,"properties":{"b":{"type":"string"}}}`, `{"b":1,"c":1}`, []string{
+			`spec: Too many: 2: must have at most 1 items`, `spec.b: Invalid value: "integer": spec.b in body must be of type string: "integer"`, `spec.a: Required value`}},
+		{`{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer"},{"type":"string"}]}`, `"x"`, nil},
+		{`{"type":"object","allOf":[{"required":["a"]}]}`, `{}`, []string{`spec.a: Required value`, `<nil>: Invalid value: "": "spec" must validate all the schemas (allOf). None validated`}},
+		{`{"type":"object","properties":{"a":{"type":"integer"}},"anyOf":[{"required":["b"]},{"required":["a"],"properties":{"a":{"minimum":5}}}]}`, `{"a":1}`, []string{
+			`<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)`, `spec.a: Invalid value: 1: spec.a in body should be greater than or equal to 5`}},
+		{`{"x-kubernetes-preserve-unknown-fields":true}`, `{"a":[1]}`, nil},
+	} {
+		whole := schemaOf(t, `{"type":"object","properties":{"spec":`+c.schema+`}}`)
+		want := c.want
+		if want == nil {
+			want = []string{}
+		}
+		assert.Equal(t, want, sentences(whole.Validate("", map[string]any{"spec": decode(t, c.value)}, nil)), "%s %s", c.schema, c.value)
+	}
+	assert.Empty(t, (*Schema)(nil).Validate("", 1, nil))
+	assert.Equal(t, []string{`status.a: Required value`}, sentences(schemaOf(t, `{"properties":{"status":{"type":"object","required":["a"]}}}`).StatusSchema().Validate("status", map[string]any{}, nil)))
+}
+
+func TestFormats(t *testing.T) {
+	for format, texts := range map[string][2]string{
+		"bsonobjectid": {"0123456789abcdef01234567", "0123"}, "uri": {"https://a/b", "a b"}, "email": {"a@b", "a"}, "hostname": {"a-1.b", strings.Repeat("a", 64)},
+		"ipv4": {"1.2.3.4", "::1"}, "ipv6": {"::1", "1.2.3.4"}, "cidr": {"1.2.3.0/24", "1.2.3.4"}, "mac": {"01:23:45:67:89:ab", "01"},
+		"uuid": {"0123456789ab0def0123456789abcdef", "x"}, "uuid3": {"01234567-89ab-3def-0123-456789abcdef", "01234567-89ab-4def-0123-456789abcdef"},
+		"uuid4": {"01234567-89ab-4def-8123-456789abcdef", "01234567-89ab-4def-0123-456789abcdef"}, "uuid5": {"01234567-89ab-5def-8123-456789abcdef", "x"},
+		"isbn": {"978-0321751041", "978-0321751042"}, "isbn10": {"0321751043", "032175104"}, "isbn13": {"9780321751041", "0321751043"}, "creditcard": {"4111 1111 1111 1111", "4111 1111 1111 1112"},
+		"ssn": {"123-45-6789", "123"}, "hexcolor": {"#fff", "#ff"}, "rgbcolor": {"rgb(1,2,255)", "rgb(1,2,256)"}, "byte": {"YQ==", "Y"},
+		"date": {"2026-02-28", "2026-02-30"}, "date-time": {"2026-02-28T10:00:00Z", "2026-02-28 10:00:00"}, "duration": {"3 weeks", "3 moons"},
+		"k8s-short-name": {"a-b", "a.b"}, "k8s-long-name": {"a.b", "a_b"},
+	} {
+		s := schemaOf(t, `{"type":"string","format":"`+format+`"}`)
+		assert.Empty(t, s.Validate("f", texts[0], nil), "%s %s", format, texts[0])
+		assert.Len(t, s.Validate("f", texts[1], nil), 1, "%s %s", format, texts[1])
+	}
+	assert.Empty(t, schemaOf(t, `{"type":"string","format":"password"}`).Validate("", "x", nil))
+	assert.False(t, isISBN10("x"))
+	assert.True(t, isISBN10("097522980X"))
+	assert.False(t, isCreditCard("1"))
+	unknown := decode(t, `{"type":"object","format":"x","properties":{"a":{"type":"string","format":"y"},"b":{"type":"number","format":"double"},"c":{"type":"integer","format":"z"}}}`)
+	assert.Equal(t, []string{"x", "y", "z"}, UnknownFormats(unknown.(map[string]any)))
+}
+
+func TestDefaultsAndNulls(t *testing.T) {
+	s := schemaOf(t, `{"type":"object","properties":{"a":{"type":"string","default":"x"},"n":{"type":"string","nullable":true,"default":"y"},"o":{"type":"object","default":{},"properties":{"i":{"type":"integer","default":1}}},
+		"m":{"type":"object","additionalProperties":{"type":"object","properties":{"k":{"type":"boolean","default":true}}}},"l":{"type":"array","items":{"type":"string","default":"z"}},"d":{"type":"string"}}}`)
+	value := decode(t, `{"a":null,"n":null,"d":null,"m":{"x":{},"y":null},"l":[null,"w"],"unknown":{"u":null}}`)
+	s.FillIn(value)
+	assert.Equal(t, decode(t, `{"a":"x","n":null,"o":{"i":1},"m":{"x":{"k":true}},"l":["z","w"],"unknown":{"u":null}}`), value)
+}
+
+func TestLists(t *testing.T) {
+	s := schemaOf(t, `{"properties":{"set":{"type":"array","x-kubernetes-list-type":"set","items":{}},"map":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a","b"],"items":{"type":"object"}}},
+		"additionalProperties":{"type":"array","x-kubernetes-list-type":"set","items":{}}}`)
+	value := decode(t, `{"set":[1,[1],[1],1,1],"map":[{"a":1},null,{"a":1,"b":2},{"a":1,"c":3},null],"other":["x","x"]}`)
+	assert.Equal(t, []string{`map[3]: Duplicate value: {"a":1}`, `map[4]: Duplicate value: {}`, `[other][1]: Duplicate value: "x"`, `set[2]: Duplicate value: [1]`, `set[3]: Duplicate value: 1`}, sentences(s.Lists("", value)))
+	assert.Equal(t, []string{`map[0]: Invalid value: 1: must be an object for an array of list-type map`}, sentences(s.Lists("", decode(t, `{"map":[1]}`))))
+}
+
+func TestEmbeddedResources(t *testing.T) {
+	s := schemaOf(t, `{"properties":{"l":{"type":"array","items":{"type":"object","x-kubernetes-embedded-resource":true}},"m":{"type":"object","additionalProperties":{"type":"object","x-kubernetes-embedded-resource":true}}}}`)
+	var found []string
+	s.EmbeddedIn("", decode(t, `{"l":[{},1],"m":{"k":{}}}`), func(path string, _ map[string]any) { found = append(found, path) })
+	assert.Equal(t, []string{"l[0]", "m[k]"}, found)
+}
+
+func TestDefinitions(t *testing.T) {
+	for schema, want := range map[string][]string{
+		`{"type":"object"}`: {},
+		`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string","uniqueItems":true}}}}`: {"s.properties[a].additionalProperties.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic"},
+		`{"type":"object","properties":{"kind":{"type":"integer"},"metadata":{"type":"string"}}}`: {
+			`s.properties[kind].type: Invalid value: "integer": must be string`, `s.properties[metadata].type: Invalid value: "string": must be object`},
+		`{"type":"object","properties":{"metadata":{"type":"object","description":"x"}}}`:                                                                                                   {"s.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified"},
+		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"additionalProperties":{"type":"string"},"x-kubernetes-preserve-unknown-fields":true}}}`: {"s.properties[a].additionalProperties: Forbidden: must not be used if x-kubernetes-embedded-resource is set"},
+		`{"type":"object","properties":{"a":{"x-kubernetes-embedded-resource":true,"x-kubernetes-int-or-string":true,"x-kubernetes-preserve-unknown-fields":true}}}`: {
+			"s.properties[a].type: Required value: must be object if x-kubernetes-embedded-resource is true", "s.properties[a].x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true",
+			"s.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true"},
+		`{"type":"object","properties":{"a":{"x-kubernetes-int-or-string":true,"allOf":[{"anyOf":[{"type":"integer"},{"type":"string"}]},{"items":{"pattern":"("},"properties":{"metadata":{"minLength":1}}}]}}}`: {
+			"s.properties[a].allOf[1].items.pattern: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`",
+			"s.properties[a].allOf[1].properties[metadata]: Forbidden: must not be specified in a nested context"},
+		`{"type":"object","properties":{"a":{"x-kubernetes-map-type":"atomic","x-kubernetes-preserve-unknown-fields":true},"b":{"x-kubernetes-list-type":"set","x-kubernetes-preserve-unknown-fields":true}}}`: {
+			"s.properties[a].type: Required value: must be object if x-kubernetes-map-type is specified", "s.properties[b].type: Required value: must be array if x-kubernetes-list-type is specified"},
+		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"array","nullable":true,"x-kubernetes-list-type":"set","items":{"type":"string"}}}}}`: {
+			`s.properties[a].items.x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list with x-kubernetes-list-type=set`, "s.properties[a].items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set"},
+		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","x-kubernetes-list-map-keys":["k"],"items":{"type":"string"}}}}`: {`s.properties[a].x-kubernetes-list-type: Invalid value: "set": must be map if x-kubernetes-list-map-keys is non-empty`},
+		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"object","nullable":true}}}}}}`: {
+			`s.properties[a].items.properties[k].type: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map`, `s.properties[a].items.properties[k].type: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map`,
+			`s.properties[a].x-kubernetes-list-map-keys: Invalid value: ["k","k"]: must not contain duplicate entries`,
+			"s.properties[a].items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable", "s.properties[a].items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable"},
+		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"]}}}`: {"s.properties[a].items: Required value: must be specified", "s.properties[a].items: Required value: must have a schema if x-kubernetes-list-type is map"},
+		`{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"}]}}}`:                                       {"s.properties[a].items: Forbidden: items must be a schema object and not an array"},
+		`{"type":"object","properties":{"metadata":{"type":"object","properties":{"name":{"type":"string","default":"x"}}}}}`:     {"s.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata"},
+		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,"properties":{"metadata":{"type":"object","properties":{"labels":{"type":"object","additionalProperties":{"type":"string","default":"x"}},"x":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}}}}}`: {
+			"s.properties[a].properties[metadata].properties[labels].additionalProperties.default: Forbidden: must not be set inside additionalProperties applying to object metadata",
+			"s.properties[a].properties[metadata].properties[x].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta"},
+		`{"type":"object","properties":{"a":{"type":"array","default":[{"b":1,"c":[{"d":1}]}],"items":{"type":"object","properties":{"c":{"type":"array","items":{"type":"object"}}}}}}}`: {`s.properties[a].default: Invalid value: [{"b":1,"c":[{"d":1}]}]: must not have unknown fields`},
+	} {
+		assert.Equal(t, want, sentences(Check("s", decode(t, schema).(map[string]any), false)), schema)
+	}
+	assert.Equal(t, []string{`s.type: Invalid value: "array": only "object" is allowed as the type at the root of the schema if the status subresource is enabled`, `s.items: Required value: must be specified`, `s.type: Invalid value: "array": must be object at the root`},
+		sentences(Check("s", map[string]any{"type": "array"}, true)))
+	assert.Len(t, Check("s", decode(t, `{"type":"object","not":{"required":["x"]}}`).(map[string]any), true), 1)
+}
+
+func withRule(t testing.TB, kind, rule string) *Schema {
+	return schemaOf(t, `{"type":"object","properties":{"v":{`+kind+`,"x-kubernetes-validations":[`+rule+`]}}}`)
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct{ kind, rule, value, want string }{
+		{`"type":"array","items":{"type":"integer"}`, `self.isSorted() && self.sum() == 6 && self.min() == 1 && self.max() == 3 && self.indexOf(2) == 1 && self.lastIndexOf(9) == -1`, `[1,2,3]`, ""},
+		{`"type":"array","items":{"type":"integer"}`, `self.isSorted()`, `[2,1]`, "v: Invalid value: failed rule: self.isSorted()"},
+		{`"type":"array","items":{"type":"integer"}`, `self.min() == 1`, `[]`, `v: Invalid value: "array": min called on empty list evaluating rule: self.min() == 1`},
+		{`"type":"string"`, `self.find('[0-9]+') == '12' && self.findAll('[0-9]+').size() == 2 && self.upperAscii() == 'A12B3'`, `"a12b3"`, ""},
+		{`"type":"string"`, `self.find('(') == ''`, `"a"`, `Illegal regex`},
+		{`"type":"string"`, `self.findAll('(') == []`, `"a"`, `Illegal regex`},
+		{`"type":"string"`, `isURL(self) && url(self).getHost() == 'a:1' && url(self).getHostname() == 'a' && url(self).getPort() == '1' && url(self).getEscapedPath() == '/b'`, `"http://a:1/b"`, ""},
+		{`"type":"string"`, `url(self).getHost() == ''`, `"no url"`, `URL parse error`},
+		{`"type":"string"`, `isIP(self) && ip(self).family() == 4 && ip(self).isLoopback() && ip.isCanonical(self) && !isIP('::ffff:1.2.3.4') && !isIP('fe80::1%eth0')`, `"127.0.0.1"`, ""},
+		{`"type":"string"`, `ip(self).family() == 6`, `"::1"`, ""},
+		{`"type":"string"`, `ip(self).family() == 6`, `"x"`, `IP Address "x" parse error during conversion from string`},
+		{`"type":"string"`, `self.isLoopback()`, `"x"`, `IP Address "x" parse error during conversion from string`},
+		{`"type":"string"`, `isCIDR(self) && cidr(self).containsIP('10.1.2.3') && cidr(self).containsCIDR(cidr('10.1.0.0/16')) && cidr(self).prefixLength() == 8 && cidr(self).masked() == cidr('10.0.0.0/8') && cidr(self).ip() == ip('10.9.0.0')`, `"10.9.0.0/8"`, ""},
+		{`"type":"string"`, `cidr(self).containsIP('x')`, `"10.0.0.0/8"`, `IP Address "x" parse error`},
+		{`"type":"string"`, `self.containsIP('1.2.3.4')`, `"x"`, `network address parse error during conversion from string`},
+		{`"type":"string"`, `isQuantity(self) && quantity(self).isLessThan(quantity('2Gi')) && quantity(self).isGreaterThan(quantity('1M')) && quantity(self).compareTo(quantity('1024Mi')) == 0`, `"1Gi"`, ""},
+		{`"type":"string"`, `quantity(self).isLessThan(quantity('1'))`, `"x"`, `quantities must match the regular expression`},
+		{`"x-kubernetes-int-or-string":true`, `isURL(self)`, `1`, `'no such overload`},
+		{`"type":"string","format":"date"`, `self.getFullYear() == 2026`, `"2026-01-01"`, ""},
+		{`"type":"string","format":"date-time"`, `self < timestamp('2027-01-01T00:00:00Z')`, `"2026-01-01T00:00:00Z"`, ""},
+		{`"type":"string","format":"duration"`, `self == duration('48h')`, `"2 days"`, ""},
+		{`"type":"string","format":"byte"`, `self == b'a'`, `"YQ=="`, ""},
+		{`"x-kubernetes-int-or-string":true`, `self > 5`, `"a"`, `v: Invalid value: "": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self > 5`},
+		{`"type":"object","properties":{"a-b":{"type":"string"},"in":{"type":"string"},"c.d":{"type":"string"}}`, `self.a__dash__b + self.__in__ + self.c__dot__d == '123'`, `{"a-b":"1","in":"2","c.d":"3"}`, ""},
+		{`"type":"object","additionalProperties":{"type":"string"}`, `self['a-b'] == 'x'`, `{"a-b":"x"}`, ""},
+		{`"type":"object","properties":{"a":{"type":"string"}}`, `self.a == 'x'`, `{}`, "v: Invalid value: \"object\": no such key: a evaluating rule: self.a == 'x'"},
+		{`"type":"array","items":{"type":"integer"}`, `self.all(x, self.all(y, self.all(z, self.all(w, x + y + z + w >= 0))))`, `[` + strings.TrimSuffix(strings.Repeat("1,", 60), ",") + `]`, "cost limit exceeded"},
+	} {
+		rule, err := json.Marshal(map[string]any{"rule": c.rule})
+		require.NoError(t, err)
+		s := withRule(t, c.kind, string(rule))
+		require.True(t, s.HasRules(), c.rule)
+		wrong := strings.Join(sentences(s.Evaluate("", map[string]any{"v": decode(t, c.value)}, nil)), "; ")
+		if c.want == "" {
+			assert.Empty(t, wrong, c.rule)
+		} else {
+			assert.Contains(t, wrong, c.want, c.rule)
+		}
+	}
+}
+
+func TestRulesAboutTheOldValue(t *testing.T) {
+	object := func(n int64) map[string]any { return map[string]any{"v": n} }
+	fixed := withRule(t, `"type":"integer"`, `{"rule":"self == oldSelf","message":"fixed"}`)
+	assert.Empty(t, fixed.Evaluate("", object(2), nil), "there is no old value")
+	assert.Equal(t, []string{"v: Invalid value: 2: fixed"}, sentences(fixed.Evaluate("", object(2), object(1))))
+	optional := withRule(t, `"type":"integer"`, `{"rule":"oldSelf.hasValue() ? self > oldSelf.value() : self == 1","optionalOldSelf":true,"messageExpression":"'not ' + string(self)"}`)
+	assert.Empty(t, optional.Evaluate("", object(1), nil))
+	assert.Equal(t, []string{"v: Invalid value: 2: not 2"}, sentences(optional.Evaluate("", object(2), nil)))
+	assert.Equal(t, []string{"v: Invalid value: 1: not 1"}, sentences(optional.Evaluate("", object(1), object(1))))
+	small := withRule(t, `"type":"integer"`, `{"rule":"self < 5"}`)
+	assert.Empty(t, small.Evaluate("", object(9), object(9)), "what has not changed may stay")
+	assert.Len(t, small.Evaluate("", object(9), object(8)), 1)
+	all := schemaOf(t, `{"type":"object","allOf":[{"x-kubernetes-validations":[{"rule":"false"}]}]}`)
+	assert.Equal(t, []string{"<nil>: Invalid value: failed rule: false"}, sentences(all.Evaluate("", object(1), nil)))
+}
+
+func TestRulesThatAreNone(t *testing.T) {
+	for rule, want := range map[string]string{
+		`{"rule":" "}`:      "rule: Required value: rule is not specified",
+		`{"rule":"self ="}`: "rule: Invalid value: ",
+		`{"rule":"1"}`:      "cel expression must evaluate to a bool",
+		`{"rule":"true","messageExpression":"1"}`:     "messageExpression: Invalid value: ",
+		`{"rule":"true","reason":"x"}`:                `reason: Unsupported value: "x": supported values: `,
+		`{"rule":"format.named('uri').hasValue()"}`:   "undeclared reference to 'format'",
+		`{"rule":"oldSelf.hasValue()","message":"m"}`: "",
+	} {
+		wrong := strings.Join(sentences(Check("s", decode(t, `{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string","x-kubernetes-validations":[`+rule+`]}}}}}`).(map[string]any), false)), "; ")
+		if want == "" {
+			assert.Empty(t, wrong)
+		} else {
+			assert.Contains(t, wrong, want)
+			assert.Contains(t, wrong, "s.properties[l].items.additionalProperties.x-kubernetes-validations[0].")
+		}
+	}
+}
+
+func anyValue(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		switch rapid.IntRange(0, 4+2*depth).Draw(t, "sort") {
+		case 0:
+			return nil
+		case 1:
+			return rapid.Bool().Draw(t, "truth")
+		case 2:
+			return rapid.Int64Range(-3, 12).Draw(t, "number")
+		case 3:
+			return rapid.SampledFrom([]float64{0.5, 1, -2.5}).Draw(t, "fraction")
+		case 4:
+			return rapid.SampledFrom([]string{"", "a", "abcdef", "Red"}).Draw(t, "text")
+		case 5:
+			return rapid.SliceOfN(anyValue(depth-1), 0, 3).Draw(t, "list")
+		default:
+			return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), anyValue(depth-1), 0, 3).Draw(t, "object")
+		}
+	})
+}
+
+// Whatever an object holds: defaults are filled in once, the second time changes nothing, and an object that stays as it is may.
+func TestQuickObjects(t *testing.T) {
+	s := schemaOf(t, `{"type":"object","required":["a"],"x-kubernetes-validations":[{"rule":"!has(self.k) || self.k == 'x'"}],"properties":{
+		"a":{"type":"string","maxLength":3,"default":"d"},"b":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"integer","default":1}}}},
+		"c":{"type":"object","additionalProperties":{"type":"number","minimum":0},"anyOf":[{"required":["a"]},{"minProperties":2}]}}}`)
+	rapid.Check(t, func(t *rapid.T) {
+		object := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), anyValue(2), 0, 4).Draw(t, "object")
+		s.FillIn(object)
+		again := clone(object)
+		s.FillIn(again)
+		require.Equal(t, any(object), again)
+		s.Lists("", object)
+		s.Evaluate("", object, nil)
+		require.Empty(t, s.Validate("", object, clone(object)))
+		for _, e := range s.Validate("", object, nil) {
+			require.NotEmpty(t, e.Field)
+		}
+	})
+}
+
+func TestFieldsAreFound(t *testing.T) {
+	s := schemaOf(t, `{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`)
+	assert.Equal(t, "string", s.Find([]string{"a", "b"}).Type)
+	assert.Nil(t, s.Find([]string{"a", "c"}))
+	assert.Nil(t, s.Find([]string{"x", "y"}))
+	assert.Nil(t, New(nil))
+}

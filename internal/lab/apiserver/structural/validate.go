@@ -1,0 +1,308 @@
+package structural
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/restclient/api"
+)
+
+// Validate says what is wrong with a value, whose place in its object is path. With an old value, what has not changed may stay as wrong
+// as it was (KEP-4008); old is nil for a new one.
+func (s *Schema) Validate(path string, value, old any) []apierrors.FieldError {
+	if s == nil {
+		return nil
+	}
+	return validator{prefix: path}.value(s, "", value, old).wrong
+}
+
+// validator gives sentences that begin with the place below prefix, and fields that begin with prefix.
+type validator struct{ prefix string }
+
+// result is what is wrong with a value, and how many checks it has got through: of several alternatives that all fail, the one
+// with the most is shown.
+type result struct {
+	wrong   []apierrors.FieldError
+	matched int
+}
+
+func (r *result) merge(other result) {
+	r.wrong, r.matched = append(r.wrong, other.wrong...), r.matched+other.matched
+}
+
+func (v validator) field(name string) string {
+	if name = strings.TrimPrefix(name, "."); name == "" {
+		return v.whole()
+	}
+	return join(v.prefix, name)
+}
+
+// whole is how the value as a whole is called.
+func (v validator) whole() string {
+	if v.prefix == "" {
+		return "<nil>"
+	}
+	return v.prefix
+}
+
+func (r *result) add(kind api.CauseType, field string, value any, format string, args ...any) {
+	r.wrong = append(r.wrong, apierrors.FieldError{Type: kind, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (v validator) invalid(r *result, name string, value any, format string, args ...any) {
+	r.add(apierrors.FieldInvalid, v.field(name), value, "%s in body %s", name, fmt.Sprintf(format, args...))
+}
+
+// about adds a sentence that is about no field.
+func (v validator) about(r *result, format string, args ...any) {
+	r.add(apierrors.FieldInvalid, v.whole(), "", format, args...)
+}
+
+// value checks one value. The order of the checks is kube-openapi's; fields come in the order of their names.
+func (v validator) value(s *Schema, name string, value, old any) result {
+	var r result
+	if large, ok := value.(json.Number); ok { // larger than an int64
+		value, _ = large.Float64()
+	}
+	if len(s.types()) > 0 || s.Format != "" {
+		r.merge(v.kind(s, name, value))
+		r.matched++
+	}
+	if value == nil {
+		r.merge(v.enum(s, name, value))
+	} else {
+		r.merge(v.combinations(s, name, value, old))
+		switch value := value.(type) {
+		case string:
+			r.merge(v.text(s, name, value))
+		case int64:
+			r.merge(v.number(s, name, value, float64(value)))
+		case float64:
+			r.merge(v.number(s, name, value, value))
+		case []any:
+			r.merge(v.list(s, name, value, old))
+		}
+		r.merge(v.enum(s, name, value))
+		if object, ok := value.(map[string]any); ok {
+			r.merge(v.object(s, name, object, old))
+		}
+		r.matched += 3
+	}
+	if old != nil && len(r.wrong) > 0 && reflect.DeepEqual(value, old) {
+		r.wrong = nil
+	}
+	return r
+}
+
+// kindOf is the type and the format of a value.
+func kindOf(value any) (kind, format string) {
+	switch value.(type) {
+	case nil:
+		return "null", ""
+	case bool:
+		return "boolean", ""
+	case string:
+		return "string", ""
+	case int64:
+		return "integer", "int64"
+	case float64:
+		return "number", "float64"
+	case []any:
+		return "array", ""
+	}
+	return "object", ""
+}
+
+func (v validator) kind(s *Schema, name string, value any) (r result) {
+	kind, format := kindOf(value)
+	mismatch := func(want, found string) result {
+		r.add(apierrors.FieldTypeInvalid, v.field(name), found, "%s in body must be of type %s: %q", name, want, found)
+		return r
+	}
+	fraction, isFloat := value.(float64)
+	fits := s.accepts(kind) || isFloat && isWhole(fraction) && s.accepts("integer") || kind == "integer" && s.accepts("number")
+	sequence := kind == "string" || kind == "array"
+	switch {
+	case value == nil:
+		if len(s.types()) > 0 && !s.Nullable {
+			return mismatch(strings.Join(s.types(), ","), kind)
+		}
+	case s.Format != "" && !sequence && !fits && format != s.Format:
+		return mismatch(s.Format, format)
+	case s.Format != "" && sequence && !s.accepts("number") && !s.accepts("integer"):
+	case !fits:
+		return mismatch(strings.Join(s.types(), ","), kind)
+	}
+	r.matched++
+	return r
+}
+
+func (v validator) enum(s *Schema, name string, value any) (r result) {
+	if len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one any) bool { return equal(value, one) }) {
+		return r
+	}
+	supported := make([]string, len(s.Enum))
+	for i, one := range s.Enum {
+		shown, isText := one.(string)
+		if !isText {
+			data, _ := json.Marshal(one)
+			shown = string(data)
+		}
+		supported[i] = strconv.Quote(shown)
+	}
+	r.add(apierrors.FieldNotSupported, v.field(name), value, "supported values: %s", strings.Join(supported, ", "))
+	return r
+}
+
+// equal compares a value with one of a schema: 1 and 1.0 are the same.
+func equal(a, b any) bool {
+	if left, ok := a.(int64); ok {
+		if right, ok := b.(float64); ok {
+			return float64(left) == right
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func (v validator) text(s *Schema, name, value string) (r result) {
+	length := int64(utf8.RuneCountInString(value))
+	switch {
+	case s.MaxLength != nil && length > *s.MaxLength:
+		r.add(apierrors.FieldTooLong, v.field(name), nil, "may not be more than %d bytes", *s.MaxLength)
+	case s.MinLength != nil && length < *s.MinLength:
+		v.invalid(&r, name, value, "should be at least %d chars long", *s.MinLength)
+	case s.Pattern != "":
+		if s.pattern == nil || !s.pattern.MatchString(value) {
+			v.invalid(&r, name, value, "should match '%s'", s.Pattern)
+		}
+	}
+	r.matched++
+	if fits := s.format(); fits != nil {
+		if r.matched++; !fits(value) {
+			r.add(apierrors.FieldTypeInvalid, v.field(name), value, "%s in body must be of type %s: %q", name, s.Format, value)
+		}
+	}
+	return r
+}
+
+func (v validator) list(s *Schema, name string, list []any, old any) (r result) {
+	if s.Items != nil {
+		previous := s.correlated(old)
+		for i, item := range list {
+			r.merge(v.value(s.Items, indexed(name, i), item, previous(item)))
+		}
+	}
+	count := int64(len(list))
+	if s.MinItems != nil && count < *s.MinItems {
+		v.invalid(&r, name, count, "should have at least %d items", *s.MinItems)
+	}
+	if s.MaxItems != nil && count > *s.MaxItems {
+		r.add(apierrors.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxItems)
+	}
+	r.matched += 2
+	return r
+}
+
+// correlated returns how to find an item of a list among those of the old list: by its keys, or not at all.
+func (s *Schema) correlated(old any) func(item any) any {
+	before, _ := old.([]any)
+	if s.ListType != "map" || len(before) == 0 {
+		return func(any) any { return nil }
+	}
+	byKeys := map[string]any{}
+	for _, item := range before {
+		byKeys[s.keysOf(item)] = item
+	}
+	return func(item any) any { return byKeys[s.keysOf(item)] }
+}
+
+func (v validator) object(s *Schema, name string, object map[string]any, old any) (r result) {
+	count := int64(len(object))
+	if s.MinProperties != nil && count < *s.MinProperties {
+		v.invalid(&r, name, count, "should have at least %d properties", *s.MinProperties)
+	}
+	if s.MaxProperties != nil && count > *s.MaxProperties {
+		r.add(apierrors.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxProperties)
+	}
+	before, _ := old.(map[string]any)
+	for _, key := range sortedKeys(object) {
+		if inner := s.at(key); inner != nil {
+			below := name + "." + key
+			if _, named := s.Properties[key]; named {
+				below = join(name, key)
+			}
+			r.merge(v.value(inner, below, object[key], before[key]))
+		}
+	}
+	for _, key := range s.Required {
+		if _, there := object[key]; !there {
+			r.add(apierrors.FieldRequired, v.field(name+"."+key), nil, "")
+		}
+	}
+	r.matched++
+	return r
+}
+
+// combinations checks anyOf, oneOf, allOf and not.
+func (v validator) combinations(s *Schema, name string, value, old any) (r result) {
+	if len(s.AnyOf) > 0 {
+		valid, first, best := v.alternatives(s.AnyOf, name, value, old)
+		if valid == 0 {
+			v.about(&r, "%q must validate at least one schema (anyOf)", name)
+			r.merge(best)
+		} else {
+			r.merge(first)
+		}
+	}
+	if len(s.OneOf) > 0 {
+		switch valid, first, best := v.alternatives(s.OneOf, name, value, old); valid {
+		case 0:
+			v.about(&r, "%q must validate one and only one schema (oneOf). Found none valid", name)
+			r.merge(best)
+		case 1:
+			r.merge(first)
+		default:
+			v.about(&r, "%q must validate one and only one schema (oneOf). Found %d valid alternatives", name, valid)
+		}
+	}
+	valid := 0
+	for _, one := range s.AllOf {
+		inner := v.value(one, name, value, old)
+		valid += boolToInt(len(inner.wrong) == 0)
+		r.merge(inner)
+	}
+	if valid != len(s.AllOf) {
+		none := ""
+		if valid == 0 {
+			none = ". None validated"
+		}
+		v.about(&r, "%q must validate all the schemas (allOf)%s", name, none)
+	}
+	if s.Not != nil && len(v.value(s.Not, name, value, nil).wrong) == 0 {
+		v.about(&r, "%q must not validate the schema (not)", name)
+	}
+	r.matched++
+	return r
+}
+
+// alternatives counts the schemas that a value fits, and returns what the first of them found, and of those that it does not
+// fit the one that it got furthest with.
+func (v validator) alternatives(schemas []*Schema, name string, value, old any) (valid int, first, best result) {
+	for _, one := range schemas {
+		switch inner := v.value(one, name, value, old); {
+		case len(inner.wrong) == 0:
+			if valid++; valid == 1 {
+				first = inner
+			}
+		case best.wrong == nil || inner.matched > best.matched:
+			best = inner
+		}
+	}
+	return valid, first, best
+}
