@@ -18,6 +18,10 @@ type Config struct {
 	Heads func(resource api.GroupVersionResource, namespace string) Heads
 	// Informer returns the configuration of the informer of a type: its gears and hooks. Default: the textbook's, none.
 	Informer func(resource api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
+	// Shared adds a handler to an informer that another controller of this process has of a type, and runs; ok is false if there is
+	// none. A type then has one watch, however many controllers there are. leave removes the handler and returns when it has ended.
+	// Default: nothing is shared.
+	Shared func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool)
 	// DiscoveryPeriod is how often the server is asked for its types. Default 30 seconds.
 	DiscoveryPeriod time.Duration
 

@@ -89,6 +89,17 @@ func (m *Monitors) discover(ctx context.Context) {
 func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
 	ctx, stop := context.WithCancel(ctx)
 	one := &monitor{stop: stop, began: time.Now()}
+	if m.config.Shared != nil {
+		if synced, leave, ok := m.config.Shared(r.GroupVersionResource, m.handler(r)); ok {
+			one.synced = synced
+			m.running.Go(func() {
+				<-ctx.Done()
+				leave()
+				m.config.Vanished(r)
+			})
+			return one
+		}
+	}
 	config := m.config.Informer(r.GroupVersionResource)
 	config.Name = strings.TrimSuffix(r.GroupResource(), ".")
 	config.Transform = strip

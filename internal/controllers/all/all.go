@@ -13,6 +13,7 @@ type Options struct {
 	Namespace      NamespaceOptions
 	VirtualMachine VirtualMachineOptions
 	Apps           AppsOptions
+	Garbage        GarbageCollectorOptions
 }
 
 // NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -27,6 +28,7 @@ type NamespaceOptions struct {
 func Descriptors(options Options) []controllers.Descriptor {
 	return []controllers.Descriptor{
 		deploymentController(options.Apps),
+		garbageCollector(options.Garbage),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
 		virtualMachine(options.VirtualMachine),
