@@ -38,13 +38,6 @@ type Trace struct {
 func (c Config) withDefaults() Config {
 	c.Worker.Workers = cmp.Or(c.Worker.Workers, 20)
 	c.Settle = cmp.Or(c.Settle, 500*time.Millisecond)
-	trace := *cmp.Or(c.Trace, &Trace{})
-	if trace.Wrote == nil {
-		trace.Wrote = func(api.ObjectReference, string) {}
-	}
-	if trace.InvalidNamespace == nil {
-		trace.InvalidNamespace = func(api.ObjectReference, api.OwnerReference) {}
-	}
-	c.Trace = &trace
+	c.Trace = cmp.Or(c.Trace, &Trace{})
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"orrery/examples/monitor"
 	"orrery/examples/worker"
 	"orrery/informer"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -27,9 +28,13 @@ func NewController(config Config) (*Controller, error) {
 	}
 	c := &Controller{config: config.withDefaults(), graph: &graph{nodes: map[string]*node{}}}
 	watching := c.config.Monitor
-	watching.Observe, watching.Forget, watching.Vanished = c.graph.observe, c.graph.forget, c.graph.vanish
-	watching.Discovered = c.graph.queueDeletable // the kind of an owner may have become known
-	watching.Refused = c.config.Trace.Refused
+	watching.Observe, watching.Vanished, watching.Refused = c.graph.observe, c.graph.vanish, c.config.Trace.Refused
+	watching.Forget = func(r *monitor.Resource, object *api.PartialObjectMetadata) { c.graph.forget(r, object.UID) }
+	watching.Discovered = func() { // the kind of an owner may have become known
+		for _, uid := range c.graph.deletable() {
+			c.attemptToDelete.Add(uid)
+		}
+	}
 	c.monitors = monitor.New(watching)
 	c.attemptToDelete = c.pool("garbage_collector_attempt_to_delete", c.deletePass, c.graph.deletable)
 	c.attemptToOrphan = c.pool("garbage_collector_attempt_to_orphan", c.orphanPass, c.graph.orphaning)

@@ -67,11 +67,12 @@ func (c *Controller) askForOwner(ctx context.Context, n node, reference api.Owne
 		return nil, nil
 	}
 	elsewhere := owner.object != nil && owner.resource.Namespaced && owner.object.Namespace != n.object.Namespace
-	if elsewhere || kind.Namespaced && namespace == "" {
-		c.config.Trace.InvalidNamespace(n.reference(), reference)
+	nowhere := kind.Namespaced && namespace == ""
+	if hook := c.config.Trace.InvalidNamespace; hook != nil && (elsewhere || nowhere) {
+		hook(n.reference(), reference)
 	}
-	if kind.Namespaced && namespace == "" {
-		return nil, errUnknown // there is no namespace to look in
+	if nowhere {
+		return nil, errUnknown
 	}
 	found, err := c.config.Monitor.Heads(kind.GroupVersionResource, namespace).Get(ctx, reference.Name, api.GetOptions{})
 	if err == nil && found.UID == reference.UID {

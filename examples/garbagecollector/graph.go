@@ -40,17 +40,15 @@ func (g *graph) observe(r *monitor.Resource, object *api.PartialObjectMetadata) 
 	}
 }
 
-// forget takes in that an object of this type is gone.
-func (g *graph) forget(r *monitor.Resource, object *api.PartialObjectMetadata) { g.drop(r, object.UID) }
-
 // vanish takes in that the objects of a type cannot be seen any more.
 func (g *graph) vanish(r *monitor.Resource) {
 	for _, uid := range g.all(func(n *node) bool { return n.resource == r }) {
-		g.drop(r, uid)
+		g.forget(r, uid)
 	}
 }
 
-func (g *graph) drop(r *monitor.Resource, uid string) {
+// forget takes in that an object of this type is gone.
+func (g *graph) forget(r *monitor.Resource, uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.nodes[uid]
@@ -148,12 +146,6 @@ func (g *graph) all(wanted func(n *node) bool) (uids []string) {
 }
 
 func (g *graph) deletable() []string { return g.all(g.isDeletableLocked) }
-
-func (g *graph) queueDeletable() {
-	for _, uid := range g.deletable() {
-		g.attemptToDelete(uid)
-	}
-}
 
 func (g *graph) orphaning() []string { return g.all((*node).orphaning) }
 

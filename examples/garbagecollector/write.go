@@ -67,8 +67,8 @@ func (c *Controller) heads(n node) monitor.Heads {
 }
 
 func (c *Controller) wrote(n node, what string, err error) error {
-	if err == nil {
-		c.config.Trace.Wrote(n.reference(), what)
+	if hook := c.config.Trace.Wrote; hook != nil && err == nil {
+		hook(n.reference(), what)
 	}
 	if api.IsNotFound(err) {
 		return nil
