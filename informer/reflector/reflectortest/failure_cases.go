@@ -149,7 +149,8 @@ var failureCases = []suiteCase{
 		refuse()
 		f.pass(time.Minute)
 		grow := []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond}
-		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays)
+		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays,
+			"an event, and ten seconds of a watch, each reset the back-off")
 	}},
 	{"a list that succeeds is no health", "", func(f *fixture) {
 		delays := f.delays()
