@@ -103,6 +103,22 @@ func TestTraceTellsTheStory(t *testing.T) {
 	})
 }
 
+// The end of a handler is told before whoever waits for it goes on: what HandlerEnded uses may be torn down then.
+func TestTheEndOfAHandlerIsToldBeforeItIsOver(t *testing.T) {
+	told := false
+	cfg := config{Trace: &informer.Trace{HandlerEnded: func(informer.HandlerInfo, int) {
+		time.Sleep(time.Second)
+		told = true
+	}}}
+	inEachBubble(t, cfg, func(n *namespaces) {
+		told = false
+		registration := n.register(&log{})
+		n.start()
+		require.NoError(n.t, n.ShutDownEventHandler(n.t.Context(), registration))
+		assert.True(n.t, told, "ShutDownEventHandler returned before HandlerEnded did")
+	})
+}
+
 func TestTraceTellsOfPanics(t *testing.T) {
 	defer survivePanics()()
 	var r recordingTrace
