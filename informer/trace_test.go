@@ -166,6 +166,24 @@ func TestLagIsVisible(t *testing.T) {
 	})
 }
 
+// A late handler has the whole store to work off. That is a peak, and no lag: it has had no time to fall behind.
+func TestTheContentThatALateHandlerGetsIsNoLag(t *testing.T) {
+	var r recordingTrace
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
+		for i := range 1100 {
+			n.source.Add(namespace(fmt.Sprint("ns-", i)))
+		}
+		n.start()
+		release := make(chan struct{})
+		defer close(release)
+		n.register(onAdd(func(*api.Namespace) { <-release }))
+		synctest.Wait()
+		assert.Equal(n.t, 1100, n.Snapshot().Handlers[0].PeakPending, "the greatest number of events that waited, those of the store included")
+		n.add("a")
+		assert.Empty(n.t, r.take(), "a handler that has just been added is said to lag")
+	})
+}
+
 func TestSnapshotFollowsTheLife(t *testing.T) {
 	cfg := config{ResyncPeriod: time.Minute}
 	inEachBubble(t, cfg, func(n *namespaces) {
