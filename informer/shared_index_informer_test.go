@@ -444,6 +444,32 @@ func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
 	})
 }
 
+// The last state of a deleted object belongs to whoever got it, once the detector has looked at it for the last time.
+func TestADeletedObjectMayBeChangedAfterTheLastLook(t *testing.T) {
+	var found []*informer.MutationError
+	cfg := config{Gears: fastGears, MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
+		Enabled:    true,
+		OnMutation: func(err *informer.MutationError) { found = append(found, err) },
+	}}
+	inBubble(t, cfg, func(n *namespaces) {
+		n.start()
+		n.add("a", "app", "web")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		obj, exists := n.GetIndexer().GetByKey("a")
+		require.True(t, exists)
+		n.delete("a")
+		time.Sleep(2 * time.Second) // the detector looks each second
+		synctest.Wait()
+
+		obj.Labels["app"] = "changed"
+		n.add("b") // whose way through the detector orders the change before the look
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		assert.Empty(t, found, "the detector still watches an object that was deleted from the store")
+	})
+}
+
 func TestWithoutResourceVersionsEveryUpdateCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := informertest.NewFakeSource(func(ns *api.Namespace, _ string) *api.Namespace { return ns })

@@ -192,17 +192,19 @@ func TestAStuckHandlerHoldsUpTheEndAndIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var told reports
 			inEachBubble(t, config{Trace: &informer.Trace{HandlerStuck: told.add}}, func(n *namespaces) {
-				release := make(chan struct{})
-				r := n.register(onAdd(func(*api.Namespace) { <-release }))
+				stuck := make(chan struct{})
+				release := sync.OnceFunc(func() { close(stuck) })
+				r := n.register(onAdd(func(*api.Namespace) { <-stuck }))
 				n.start()
+				defer release() // the informer waits for the handler, also after a failure
 				n.add("a")
 				time.Sleep(20 * time.Second)
 				end(n, r)
 				time.Sleep(5 * time.Minute)
 				all := told.take()
-				require.Len(t, all, 3, "after one, two and four minutes")
-				assert.Equal(t, "a", all[2].Key)
-				close(release)
+				require.Len(n.t, all, 3, "after one, two and four minutes")
+				assert.Equal(n.t, "a", all[2].Key)
+				release()
 				<-r.Ended()
 				time.Sleep(time.Hour)
 				assert.Empty(t, told.take())

@@ -103,6 +103,22 @@ func TestTraceTellsTheStory(t *testing.T) {
 	})
 }
 
+// The end of a handler is told before whoever waits for it goes on: what HandlerEnded uses may be torn down then.
+func TestTheEndOfAHandlerIsToldBeforeItIsOver(t *testing.T) {
+	told := false
+	cfg := config{Trace: &informer.Trace{HandlerEnded: func(informer.HandlerInfo, int) {
+		time.Sleep(time.Second)
+		told = true
+	}}}
+	inEachBubble(t, cfg, func(n *namespaces) {
+		told = false
+		registration := n.register(&log{})
+		n.start()
+		require.NoError(n.t, n.ShutDownEventHandler(n.t.Context(), registration))
+		assert.True(n.t, told, "ShutDownEventHandler returned before HandlerEnded did")
+	})
+}
+
 func TestTraceTellsOfPanics(t *testing.T) {
 	defer survivePanics()()
 	var r recordingTrace
@@ -147,6 +163,24 @@ func TestLagIsVisible(t *testing.T) {
 		assert.Zero(t, s.Handlers[0].Pending)
 		assert.Equal(t, 2048, s.Handlers[0].PeakPending)
 		assert.EqualValues(t, 2048, s.Handlers[0].Handled)
+	})
+}
+
+// A late handler has the whole store to work off. That is a peak, and no lag: it has had no time to fall behind.
+func TestTheContentThatALateHandlerGetsIsNoLag(t *testing.T) {
+	var r recordingTrace
+	inEachBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {
+		for i := range 1100 {
+			n.source.Add(namespace(fmt.Sprint("ns-", i)))
+		}
+		n.start()
+		release := make(chan struct{})
+		defer close(release)
+		n.register(onAdd(func(*api.Namespace) { <-release }))
+		synctest.Wait()
+		assert.Equal(n.t, 1100, n.Snapshot().Handlers[0].PeakPending, "the greatest number of events that waited, those of the store included")
+		n.add("a")
+		assert.Empty(n.t, r.take(), "a handler that has just been added is said to lag")
 	})
 }
 

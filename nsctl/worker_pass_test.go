@@ -387,7 +387,46 @@ func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		assert.Nil(t, c.Namespace("ns"))
-		assert.Zero(t, r.Deleting())
+		assert.Zero(t, r.Deleting(), "former namespaces of that name are still counted as in deletion")
 		r.Stop()
 	})
+}
+
+// Only a success forgets failures. A pass after which something remains is no failure, and no success either: the back-off
+// of a namespace that fails now and then must not begin anew each time.
+func TestWhatRemainsForgetsNoFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		passes := &scripted{errs: []error{errPass, errPass, &nsctl.ResourcesRemainingError{Estimate: 2}, errPass, nil}}
+		var log passLog
+		var failures []int
+		r := nsctltest.StartController(t, c, func(nsctl.DeleterConfig) nsctl.Deleter { return passes }, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, _ error) {
+				log.note(func() { failures = append(failures, n) })
+			}}
+		})
+		time.Sleep(time.Minute)
+		r.Stop()
+		assert.Equal(t, []int{1, 2, 2, 3, 0}, failures, "the failures of a namespace after each pass: two failures, a rest, a failure, a success")
+	})
+}
+
+var errPass = errors.New("out of order")
+
+// scripted is a deleter whose passes end with errs, one after the other, and then succeed.
+type scripted struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (s *scripted) Delete(context.Context, string, nsctl.ObservedDeletion) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.errs) == 0 {
+		return nil
+	}
+	err := s.errs[0]
+	s.errs = s.errs[1:]
+	return err
 }

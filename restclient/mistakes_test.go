@@ -44,8 +44,8 @@ func TestTheLimitIsExact(t *testing.T) {
 				continue
 			}
 			var large *restclient.TooLargeError
-			assert.ErrorAs(t, err, &large, name)
-			assert.ErrorAs(t, listErr, &large, name)
+			assert.ErrorAs(t, err, &large, "%s: an event of %d bytes more than the limit was accepted", name, tooMuch)
+			assert.ErrorAs(t, listErr, &large, "%s: a list of %d bytes more than the limit was accepted", name, tooMuch)
 		}
 	}
 }

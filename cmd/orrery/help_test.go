@@ -22,7 +22,7 @@ func TestValuesAreCompleted(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "namespace-controller", "-namespace-controller", "replicaset-controller", "second-party-controller", "virtualmachine"}},
+		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "garbage-collector-controller", "namespace-controller", "-namespace-controller", "replicaset-controller", "second-party-controller", "virtualmachine"}},
 		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
 		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},

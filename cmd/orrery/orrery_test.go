@@ -52,7 +52,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--leader-elect-retry-period", "0"}, `must be positive`},
 		{[]string{"run", "--leader-elect-lease-duration", "10s"}, `--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)`},
 		{[]string{"run", "--leader-elect-retry-period", "9s"}, `--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)`},
-		{[]string{"run", "--controllers", "foo"}, `there is no controller "foo"; use * or one of: deployment-controller, namespace-controller, `},
+		{[]string{"run", "--controllers", "foo"}, `there is no controller "foo"; use * or one of: deployment-controller, garbage-collector-controller, namespace-controller, `},
 		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
 		{[]string{"run"}, `--kubeconfig`},
 		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},

@@ -173,6 +173,31 @@ var syncedTests = []behaviour{
 		assert.Equal(t, "a: Replaced a@1", r.pop())
 		assert.True(t, r.queue.HasSynced())
 	}},
+	{"NotWhileAnInitialItemIsPutBackBeforeNewerDeltas", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		if !impl.has(t, Requeue) {
+			return
+		}
+		r.replace(Obj("a", 1))
+		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.update("a", 2) })
+		assert.Equal(t, !impl.has(t, RequeueStaysInitial), r.queue.HasSynced(),
+			"HasSynced while an initial item waits again, in front of a newer delta")
+		assert.Equal(t, "a: Replaced a@1, Updated a@2", r.pop())
+		assert.True(t, r.queue.HasSynced(), "the initial item was processed at last, and HasSynced is still false")
+	}},
+	{"ATombstoneOfTheFirstListThatIsNoNewsCountsAsProcessed", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.resync()
+		done := make(chan struct{})
+		_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
+			r.meanwhile(impl, func() { r.replace() }, done)
+			return r.consumer.Process(key, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 1)}}, false)
+		})
+		require.NoError(t, err)
+		<-done
+		assert.True(t, r.queue.HasSynced(), "HasSynced waits for a tombstone of the first list that was dropped")
+		r.expect()
+	}},
 }
 
 func assertOpen(t *testing.T, synced <-chan struct{}) {

@@ -196,6 +196,10 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 		w.Within(time.Minute, "they are orphans", func() bool {
 			return !slices.ContainsFunc(w.pods(), func(pod apps.Pod) bool { return apps.ControllerOf(&pod.ObjectMeta) != nil })
 		})
+		w.Within(time.Minute, "the set is gone", func() bool {
+			_, err := w.Request("GET", setsPath+"/web", "")
+			return api.IsNotFound(err)
+		})
 		w.Must("POST", setsPath, set("web", 2, ""))
 		w.Within(time.Minute, "they are adopted", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
 		assert.ElementsMatch(w.t, names(pods), names(w.pods()))

@@ -172,6 +172,28 @@ var removalCases = []contractCase{
 		b.settle()
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
 	}},
+	{"a removal that delivers drops the rest when the informer stops", func(b *bubble) {
+		b.make(InformerConfig{})
+		informer, can := b.informer.(Drainer)
+		require.Equal(b, b.has(DrainsHandlers), can)
+		if !can {
+			return
+		}
+		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Minute) })
+		b.start()
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.set("ns/c", "1")
+		b.settle()
+		removed := make(chan error, 1)
+		go func() { removed <- informer.ShutDownEventHandlerWithDrain(context.Background(), registration) }()
+		b.settle()
+		begin := time.Now()
+		b.stop()
+		assert.Equal(b, time.Minute, time.Since(begin), "Run waits for the callback that is going on, and for no other")
+		assert.NoError(b, <-removed)
+		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "a stopped informer delivers what waits for a removed handler")
+	}},
 	{"a removal that delivers while events flow and another handler is stuck tells each event once", func(b *bubble) {
 		b.make(InformerConfig{})
 		informer, can := b.informer.(Drainer)

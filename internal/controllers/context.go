@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 	name := resourceName(resource)
 	return informer.InformerFor(&m.informers, name, func(time.Duration) *informer.SharedIndexInformer[T] {
 		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), InformerConfig(c, name, resource, head))
-		m.watch(watched{name: name, synced: made.HasSynced})
+		m.watch(watched{name: name, synced: made.HasSynced, resource: resource, addHeads: addHeads(made, head)})
 		if c.Metrics != nil {
 			c.Metrics.Informer(informerID(resource), made.Snapshot)
 		}
@@ -93,8 +94,41 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 	})
 }
 
-// InformerConfig returns the configuration of [InformerFor] under another name, for a controller
-// that has informers of its own because they come and go while it works.
+// SharedHeads adds a handler of heads to the informer that another controller has of a resource; ok is false if there is none. The
+// informer must be running. leave removes the handler and returns when its last callback has.
+func SharedHeads(c ControllerContext, resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool) {
+	shared, ok := c.manager.informerOf(resource)
+	if !ok {
+		return nil, nil, false
+	}
+	return shared.addHeads(handler)
+}
+
+// addHeads returns the function that adds a handler of heads to an informer of whole objects.
+func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head func(T) *api.ObjectMeta) func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
+	headOf := func(object T) *api.PartialObjectMetadata {
+		return &api.PartialObjectMetadata{ObjectMeta: *head(object)}
+	}
+	return func(handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
+		registration, err := made.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
+			AddFunc:    func(object T, initial bool) { handler.OnAdd(headOf(object), initial) },
+			UpdateFunc: func(old, object T) { handler.OnUpdate(headOf(old), headOf(object)) },
+			DeleteFunc: func(deleted informer.DeletedObject[T]) {
+				handler.OnDelete(informer.DeletedObject[*api.PartialObjectMetadata]{
+					Key: deleted.Key, Object: headOf(deleted.Object), FinalStateUnknown: deleted.FinalStateUnknown,
+				})
+			},
+		})
+		if err != nil { // the informer has stopped
+			return nil, nil, false
+		}
+		leave := func() { _ = made.ShutDownEventHandler(context.Background(), registration) }
+		return registration.HasSynced, leave, true
+	}
+}
+
+// InformerConfig returns the configuration of [InformerFor] under another name, for a controller that has informers of its own
+// because they come and go while it works.
 func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
 	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource)}
 	var queueTrace *deltafifo.Trace[T]

@@ -47,8 +47,10 @@ type member struct {
 
 // watched is an informer, for the question whether all are filled.
 type watched struct {
-	name   string
-	synced func() bool
+	name     string
+	synced   func() bool
+	resource api.GroupVersionResource
+	addHeads func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool)
 }
 
 // term is the time in which the controllers work.

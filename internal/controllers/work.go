@@ -99,8 +99,18 @@ func (m *Manager) watch(w watched) {
 	m.watched = append(m.watched, w)
 }
 
-// Synced returns an error if the store of an informer is not filled. It is a check of /readyz that
-// a standby passes as well.
+// informerOf returns the informer of a resource; false if no controller has one.
+func (m *Manager) informerOf(resource api.GroupVersionResource) (found watched, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := slices.IndexFunc(m.watched, func(w watched) bool { return w.resource == resource })
+	if at < 0 {
+		return watched{}, false
+	}
+	return m.watched[at], true
+}
+
+// Synced returns an error if the store of an informer is not filled. It is a check of /readyz that a standby passes as well.
 func (m *Manager) Synced() error {
 	m.mu.Lock()
 	all, prepared := slices.Clone(m.watched), m.prepared

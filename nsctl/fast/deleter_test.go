@@ -59,6 +59,39 @@ func TestDiscoveryIsAskedOnceForManyDeletions(t *testing.T) {
 	})
 }
 
+// slowToForget is a discovery whose Invalidate takes a second, as on a busy machine.
+type slowToForget struct {
+	nsctl.Discovery
+	forgotten int
+}
+
+func (d *slowToForget) Invalidate() {
+	d.forgotten++
+	d.Discovery.Invalidate()
+	time.Sleep(time.Second)
+}
+
+// A discovery may have been asked by another pass as soon as it was told to forget. A namespace that settled after that
+// moment must not get the answer.
+func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("a", true, "kubernetes")
+		b := c.AddNamespace("b", true, "kubernetes")
+		var discovery *slowToForget
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) {
+			discovery = &slowToForget{Discovery: config.Discovery}
+			config.Discovery = discovery
+		})
+		settled := time.Now().Add(time.Second / 2) // while the first pass waits for Invalidate
+		require.NoError(t, deleter.Delete(t.Context(), "a"))
+		require.Equal(t, 1, discovery.forgotten)
+		seen := nsctl.ObservedDeletion{UID: b.UID, DeletedAt: b.DeletionTimestamp.Time, Settled: settled}
+		require.NoError(t, deleter.Deleter.Delete(t.Context(), "b", seen))
+		assert.Equal(t, 2, discovery.forgotten, "a namespace got an answer of discovery that may be older than its grace period")
+	})
+}
+
 func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()

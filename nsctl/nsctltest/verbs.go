@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,33 @@ func (s suite) CollectionDeleteThatIsRefusedFallsBackToOneByOne(t *testing.T) {
 		})
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		assert.Empty(t, c.Left("ns"))
+		assert.Nil(t, c.Namespace("ns"))
+	})
+}
+
+// A server that was replaced by another version during a pass may refuse a verb that discovery lists. Discovery is out of
+// date then: the next pass asks it again, and does not repeat the request that is refused.
+func (s suite) CollectionDeleteThatIsRefusedRefreshesDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("services.", "ns", "held", WithFinalizers("example.com/hold"))
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/services") {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.Verbs["services."] = []string{"delete", "list"}
+			}
+			return nil
+		})
+		time.Sleep(5 * time.Second) // the grace period: what discovery says then is young enough for both passes
+		deleter := s.newDeleter(t, c)
+		var remaining *nsctl.ResourcesRemainingError
+		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining)
+		require.Contains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services")
+		c.Release("services.", "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.NotContains(t, c.Log(), "DELETE /api/v1/namespaces/ns/services", "the second pass repeats a request that was refused")
 		assert.Nil(t, c.Namespace("ns"))
 	})
 }

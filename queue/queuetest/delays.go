@@ -153,7 +153,7 @@ func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
 	pass(time.Second - 1)
 	require.Zero(t, q.Len())
 	pass(1)
-	assert.Equal(t, n, q.Len())
+	assert.Equal(t, n, q.Len(), "delays that ended did not add their keys")
 }
 
 func testDelayAfterShutDown(t *testing.T, q queue.DelayingInterface[string]) {
@@ -222,7 +222,7 @@ func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bo
 	if !inOrder {
 		got = sorted(got)
 	}
-	assert.Equal(t, want, got)
+	assert.Equal(t, want, got, "the order of the first AddAfter of each key")
 }
 
 func testDrainDropsDelays(t *testing.T, impl Implementation) {

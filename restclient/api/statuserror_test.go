@@ -73,10 +73,10 @@ func TestEveryRowOfTheClassification(t *testing.T) {
 
 // 410 counts as expired by its code too, even with a reason that means something else: ERROR events carry odd pairs.
 func TestExpiredByCodeOrReason(t *testing.T) {
-	assert.True(t, api.IsExpired(statusError(410, api.ReasonInternalError)))
-	assert.True(t, api.IsExpired(statusError(500, api.ReasonExpired)))
-	assert.True(t, api.IsExpired(statusError(0, api.ReasonGone)))
-	assert.False(t, api.IsExpired(statusError(409, api.ReasonConflict)))
+	assert.True(t, api.IsExpired(statusError(410, api.ReasonInternalError)), "410 is expired whatever the reason")
+	assert.True(t, api.IsExpired(statusError(500, api.ReasonExpired)), "the reason Expired counts with any code")
+	assert.True(t, api.IsExpired(statusError(0, api.ReasonGone)), "the reason Gone counts without a code")
+	assert.False(t, api.IsExpired(statusError(409, api.ReasonConflict)), "a conflict is not expired")
 }
 
 func TestReasonForCode(t *testing.T) {

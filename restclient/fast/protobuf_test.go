@@ -88,6 +88,20 @@ func TestWatchesAreTheSameInBothEncodings(t *testing.T) {
 	assert.Equal(t, []api.WatchEventType{api.WatchAdded, api.WatchAdded, api.WatchAdded, api.WatchBookmark}, types)
 }
 
+// A protobuf event of exactly the limit is accepted, its length prefix not counted, and one byte more is refused.
+func TestTheLimitOfAnEventInProtobufIsExact(t *testing.T) {
+	events := recording(t, "metadata-pods-watch.pb")
+	first := int(binary.BigEndian.Uint32(events))
+	event, size, err := newEventDecoder(bytes.NewReader(events), first, true).Next()
+	require.NoError(t, err, "an event of exactly the limit was refused")
+	assert.Equal(t, api.WatchAdded, event.Type)
+	assert.Equal(t, 4+first, size)
+	_, _, err = newEventDecoder(bytes.NewReader(events), first-1, true).Next()
+	var large *restclient.TooLargeError
+	require.ErrorAs(t, err, &large, "an event of one byte more than the limit was accepted")
+	assert.Equal(t, restclient.TooLargeError{What: "a watch event", Limit: first - 1}, *large)
+}
+
 func TestEmptyListInProtobuf(t *testing.T) {
 	list, err := decodeListProtobuf(wire(t, "delete-empty-collection.pb"), 1<<20)
 	require.NoError(t, err)

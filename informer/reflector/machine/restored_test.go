@@ -150,7 +150,7 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 				backup.Add(informertest.Namespace("new"))
 				time.Sleep(c.within)
 
-				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State())
+				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(), "the store still has the state from before the restore")
 				assert.Equal(t, []string{"52"}, refused)
 				backup.Delete("kept")
 				synctest.Wait()

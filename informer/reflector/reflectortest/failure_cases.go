@@ -26,10 +26,10 @@ var failureCases = []suiteCase{
 		f.source.Expire()
 		f.source.SendError(informertest.Expired("too old resource version"))
 		f.pass(0)
-		assert.True(f, f.Snapshot().ResourceVersionRefused)
+		assert.True(f, f.Snapshot().ResourceVersionRefused, "the reflector does not remember that its version was refused")
 		f.pass(someTime)
 		assert.Equal(f, map[string]string{"kept": "2"}, f.store.State(), "what was deleted unseen is missing from the new list")
-		assert.Equal(f, []string{"0", ""}, f.asked("list"))
+		assert.Equal(f, []string{"0", ""}, f.asked("list"), "the list after 410 Gone is a consistent read")
 		assert.Equal(f, []string{"3", "4"}, f.asked("watch"), "the refused version is not asked for again")
 		assert.Equal(f, []string{"3"}, expired)
 		require.Len(f, f.errors, 1)
@@ -149,7 +149,8 @@ var failureCases = []suiteCase{
 		refuse()
 		f.pass(time.Minute)
 		grow := []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond}
-		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays)
+		assert.Equal(f, append(append(slices.Clone(grow), grow...), grow...), *delays,
+			"an event, and ten seconds of a watch, each reset the back-off")
 	}},
 	{"a list that succeeds is no health", "", func(f *fixture) {
 		delays := f.delays()

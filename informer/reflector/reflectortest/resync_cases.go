@@ -66,8 +66,8 @@ var resyncCases = []suiteCase{
 		}
 		f.start()
 		f.pass(time.Minute + someTime)
-		assert.Len(f, f.store.Replaced(), 2)
-		require.Len(f, f.errors, 1)
+		assert.Len(f, f.store.Replaced(), 2, "no list after a resync that failed")
+		require.Len(f, f.errors, 1, "the error of the resync was swallowed")
 		var failed *reflector.StoreError
 		require.ErrorAs(f, f.errors[0], &failed)
 		assert.Equal(f, reflector.OpResync, failed.Op)

@@ -15,6 +15,7 @@ type Options struct {
 	VirtualMachine VirtualMachineOptions
 	Apps           AppsOptions
 	SecondParty    SecondPartyOptions
+	Garbage        GarbageCollectorOptions
 }
 
 // NamespaceOptions are those of the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -29,6 +30,7 @@ type NamespaceOptions struct {
 func Descriptors(options Options) []controllers.Descriptor {
 	return []controllers.Descriptor{
 		deploymentController(options.Apps),
+		garbageCollector(options.Garbage),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
 		secondPartyController(options.SecondParty),

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/authn"
-	"orrery/internal/lab/apiserver/garbagecollector"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/store"
 )
@@ -100,9 +99,8 @@ type Config struct {
 	// start a second one.
 	Demo bool
 
-	// Trace is told of requests, StoreTrace of writes, Kubelet of pods, Collector of what is collected; nil for none.
+	// Trace is told of requests, StoreTrace of writes, Kubelet of pods; nil for none.
 	Trace      *Trace
 	StoreTrace *store.Trace
 	Kubelet    *kubelet.Trace
-	Collector  *garbagecollector.Trace
 }

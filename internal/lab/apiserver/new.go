@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/garbagecollector"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -69,8 +68,8 @@ func (s *Server) startWorkers() {
 		s.background.Go(func() { nodes.Run(ctx) })
 	}
 	if !s.config.NoCollector {
-		collector := garbagecollector.New(garbagecollector.Config{Registry: s.registry, Catalog: s.catalog, Trace: s.config.Collector})
-		s.background.Go(func() { collector.Run(ctx) })
+		collector := s.newCollector()
+		s.background.Go(func() { collector.RunWithin(ctx, ctx) })
 	}
 }
 

@@ -1,10 +1,12 @@
-// Command conformance runs Kubernetes' own end-to-end specs for namespaces or workloads, unmodified, against a cluster.
+// Command conformance runs Kubernetes' own end-to-end specs for namespaces, workloads or garbage collection, unmodified, against a
+// cluster.
 //
-//	conformance --kubeconfig FILE [--of workloads]
+//	conformance --kubeconfig FILE [--of workloads|garbage]
 //
 // They are the specs that a distribution has to pass to call itself Kubernetes, "[sig-api-machinery] Namespaces
 // [Serial]" and "[sig-api-machinery] OrderedNamespaceDeletion", taken from the k8s.io/kubernetes module; with --of
-// workloads those of "[sig-apps] Deployment" and "[sig-apps] ReplicaSet" that need no containers. They check a controller
+// workloads those of "[sig-apps] Deployment" and "[sig-apps] ReplicaSet" that need no containers, with --of garbage
+// "[sig-api-machinery] Garbage collector". They check a controller
 // through the API alone, so they cannot tell whether kube-controller-manager's own controller or another one does the work.
 //
 // All flags of the official test program and of ginkgo are understood; the defaults of those that a bare control plane
@@ -47,6 +49,11 @@ var selections = map[string]selection{
 		"ginkgo.skip":         `should serve a basic image|proportional scaling|load-balancer|\[Feature:|\[FeatureGate:|\[Slow\]`,
 		"ginkgo.label-filter": "",
 	}},
+	"garbage": {11, map[string]string{
+		"ginkgo.focus":        `\[sig-api-machinery\] Garbage collector`,
+		"ginkgo.skip":         "",
+		"ginkgo.label-filter": "",
+	}},
 }
 
 // defaults are the other flags whose defaults differ from the official test program's.
@@ -65,7 +72,7 @@ var defaults = map[string]string{
 
 func main() {
 	want := flag.Int("specs", 0, "how many specs have to run (default: those of the selection, or any number when the command line selects specs)")
-	of := flag.String("of", "namespaces", "what the specs are about: namespaces or workloads")
+	of := flag.String("of", "namespaces", "what the specs are about: namespaces, workloads or garbage")
 	config.CopyFlags(config.Flags, flag.CommandLine)
 	framework.RegisterCommonFlags(flag.CommandLine)
 	framework.RegisterClusterFlags(flag.CommandLine)
@@ -84,7 +91,7 @@ func main() {
 	setUnlessGiven(given, defaults)
 	chosen, ok := selections[*of]
 	if !ok {
-		fail(fmt.Sprintf("there are no specs of %q; use namespaces or workloads", *of))
+		fail(fmt.Sprintf("there are no specs of %q; use namespaces, workloads or garbage", *of))
 	}
 	if !given["ginkgo.focus"] && !given["ginkgo.skip"] && !given["ginkgo.label-filter"] {
 		setUnlessGiven(given, chosen.flags)

@@ -60,5 +60,5 @@
 // Tables of answers that a kube-apiserver gave to the same requests; a model of the life of namespaces and finalizers that
 // random histories are compared with; watches compared with lists.
 //
-// Next: package garbagecollector
+// Next: package kubelet
 package registry

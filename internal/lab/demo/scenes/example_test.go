@@ -21,4 +21,5 @@ func Example() {
 	// emptied-finalizers: spec.finalizers is emptied by hand, and what was left comes back
 	// virtualmachine: a second controller: machines outside of the cluster, held by a finalizer
 	// rollout: a deployment grows while its controller's cache is behind, and is rolled out
+	// garbage: three ways to delete an owner: background, foreground, orphan
 }

@@ -2,6 +2,7 @@ package scenes
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"orrery/internal/lab/demo/display"
@@ -66,11 +67,14 @@ func rollOut(ctx context.Context, on *stage.Stage) error {
 	)
 }
 
-// waits reports whether a pass has waited for its expectations.
+// waits reports whether a pass after the last scaling has waited for its expectations.
 func waits(s *story.State) bool {
-	for _, beat := range s.Beats {
-		if beat.Who == story.Worker && strings.Contains(beat.Text, "expectations are open") {
+	for _, beat := range slices.Backward(s.Beats) {
+		switch {
+		case beat.Who == story.Worker && strings.Contains(beat.Text, "expectations are open"):
 			return true
+		case beat.Who == story.You && strings.Contains(beat.Text, "kubectl scale"):
+			return false
 		}
 	}
 	return false

@@ -60,7 +60,7 @@ const (
 
 // All returns the scenes in the order in which they are best seen.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout}
+	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, virtualMachine, rollout, garbage}
 }
 
 // Default is the name of the scene to begin with.

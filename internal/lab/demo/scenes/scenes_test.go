@@ -411,9 +411,32 @@ func TestRollout(t *testing.T) {
 	})
 }
 
+func TestGarbage(t *testing.T) {
+	play(t, "garbage", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.You, "kubectl delete configmap blue --cascade=background"},
+			beat{story.Server, "blue has gone"},
+			beat{story.Server, "blue-"},
+			beat{story.You, "kubectl delete configmap green --cascade=foreground"},
+			beat{story.Server, "green is being deleted; its finalizers are [foregroundDeletion]"},
+			beat{story.Server, "green-"},
+			beat{story.Server, "green has gone"},
+			beat{story.You, "kubectl delete configmap red --cascade=orphan"},
+			beat{story.Server, "red is being deleted; its finalizers are [orphan]"},
+			beat{story.Server, "names no owner any more"},
+			beat{story.Server, "names no owner any more"},
+			beat{story.Server, "red has gone"},
+			beat{story.You, "kubectl delete namespace"},
+		)
+		for _, name := range []string{"red-a has gone", "red-b has gone"} {
+			assert.Zero(t, howOften(s, story.Server, name), name)
+		}
+	})
+}
+
 // What a scene says is complete, and the files that it sends its reader to are there.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "virtualmachine", "rollout"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "virtualmachine", "rollout", "garbage"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
@@ -446,5 +469,5 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, virtualmachine, rollout, garbage`)
 }

@@ -1,0 +1,245 @@
+package garbagecollector_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
+	"orrery/examples/worker"
+	"orrery/informer"
+	informerfast "orrery/informer/fast"
+	"orrery/internal/lab/apiserver"
+	"orrery/queue"
+	queuefast "orrery/queue/fast"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+	"orrery/restclient/fast"
+	"orrery/restclient/restclienttest"
+)
+
+// gears are the two sets of them.
+var gears = map[string]struct {
+	informer func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
+	queue    func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+	codec    restclient.Codec
+}{
+	"textbook": {},
+	"fast": {
+		informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
+			return informer.Config[*api.PartialObjectMetadata]{Gears: informerfast.Gears[*api.PartialObjectMetadata]()}
+		},
+		queue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+			return queuefast.NewRateLimiting(limiter, config)
+		},
+		codec: fast.Codec{},
+	},
+}
+
+// world is the server in memory, without a collector of its own, and ours. Its objects are ConfigMaps in the namespace default.
+type world struct {
+	t      *testing.T
+	gears  string
+	server *apiserver.Server
+	link   *restclienttest.Server
+	admin  *restclient.Client
+	cancel func() // ends the collector at once
+	kill   func() // the same, and waits
+
+	mu   sync.Mutex
+	told []string
+}
+
+// inWorld runs a test in a bubble, once for each set of gears.
+func inWorld(t *testing.T, play func(w *world)) {
+	t.Helper()
+	for name := range gears {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, name)
+				defer w.stop()
+				w.start(nil)
+				play(w)
+			})
+		})
+	}
+}
+
+func newWorld(t *testing.T, gears string) *world {
+	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	w := &world{t: t, gears: gears, server: server, link: restclienttest.NewServer(t, server.Handler())}
+	w.admin = w.client(nil)
+	return w
+}
+
+func (w *world) client(trace *restclient.Trace) *restclient.Client {
+	return w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec, c.Trace = -1, gears[w.gears].codec, trace })
+}
+
+// start starts a collector. request, if not nil, is called before each of its requests.
+func (w *world) start(request func(verb string)) {
+	trace := &restclient.Trace{}
+	if request != nil {
+		trace.RequestStart = func(info restclient.RequestInfo) { request(info.Verb) }
+	}
+	client := w.client(trace)
+	controller, err := garbagecollector.NewController(garbagecollector.Config{
+		Monitor: monitor.Config{
+			Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
+			Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+				return restclient.Metadata(client, resource, namespace)
+			},
+			Informer: gears[w.gears].informer,
+		},
+		Worker: worker.Config{NewQueue: gears[w.gears].queue},
+		Trace: &garbagecollector.Trace{
+			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
+			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {
+				w.note("invalid namespace %s %s", o.Name, owner.Name)
+			},
+			Refused: func(r api.GroupVersionResource, err error) { w.note("refused %s", r.Resource) },
+		},
+	})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		controller.RunWithin(ctx, ctx)
+	}()
+	w.cancel = cancel
+	w.kill = func() { cancel(); <-ended; client.Close() }
+	w.rest()
+}
+
+func (w *world) stop() {
+	w.kill()
+	require.NoError(w.t, w.server.Stop(context.Background()))
+}
+
+func (w *world) note(format string, arguments ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, fmt.Sprintf(format, arguments...))
+}
+
+// hear returns what the collector has told since the last call.
+func (w *world) hear() []string {
+	w.rest()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told := w.told
+	w.told = nil
+	return told
+}
+
+// rest waits until everything is as it is going to be.
+func (w *world) rest() {
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+}
+
+func (w *world) resource(plural string) *restclient.Resource[*api.Unstructured] {
+	switch plural {
+	case "nodes":
+		return restclient.Dynamic(w.admin, api.GroupVersionResource{Version: "v1", Resource: plural}, "")
+	case "gizmos":
+		return restclient.Dynamic(w.admin, api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: plural}, "default")
+	case "customresourcedefinitions":
+		return restclient.Dynamic(w.admin, api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: plural}, "")
+	}
+	return restclient.Dynamic(w.admin, api.GroupVersionResource{Version: "v1", Resource: plural}, "default")
+}
+
+// owned is an owner reference, to a ConfigMap that blocks if nothing else is said: owned("Node/n1", uid), owned("-loose", uid).
+func owned(what, uid string) map[string]any {
+	name, loose := strings.CutPrefix(what, "-")
+	kind, apiVersion := "ConfigMap", "v1"
+	if k, n, ok := strings.Cut(name, "/"); ok {
+		kind, name = k, n
+	}
+	if kind == "Gizmo" {
+		apiVersion = "example.com/v1"
+	}
+	return map[string]any{"apiVersion": apiVersion, "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": !loose}
+}
+
+// in creates an object and returns its UID.
+func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string, owners ...map[string]any) string {
+	w.t.Helper()
+	o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}
+	if len(owners) > 0 {
+		list := []any{}
+		for _, owner := range owners {
+			list = append(list, owner)
+		}
+		o.Object["metadata"].(map[string]any)["ownerReferences"] = list
+	}
+	gv := resource.GroupVersionResource().GroupVersion()
+	o.Object["apiVersion"], o.Object["kind"] = gv.String(), map[string]string{
+		"configmaps": "ConfigMap", "nodes": "Node", "gizmos": "Gizmo", "secrets": "Secret"}[resource.GroupVersionResource().Resource]
+	created, err := resource.Create(context.Background(), o, api.UpdateOptions{})
+	require.NoError(w.t, err)
+	return created.GetUID()
+}
+
+func (w *world) create(name string, owners ...map[string]any) string {
+	w.t.Helper()
+	return w.in(w.resource("configmaps"), name, owners...)
+}
+
+func (w *world) delete(name string, policy api.DeletePropagation) {
+	w.t.Helper()
+	require.NoError(w.t, w.resource("configmaps").Delete(context.Background(), name, api.DeleteOptions{PropagationPolicy: policy}))
+}
+
+// merge changes the head of a ConfigMap.
+func (w *world) merge(name, head string) {
+	w.t.Helper()
+	_, err := w.resource("configmaps").Patch(context.Background(), name, api.MergePatchType, []byte(`{"metadata":`+head+`}`), api.UpdateOptions{})
+	require.NoError(w.t, err)
+}
+
+// names are the ConfigMaps that there are when everything has come to rest.
+func (w *world) names() []string {
+	w.rest()
+	return w.namesNow()
+}
+
+func (w *world) namesNow() []string {
+	w.t.Helper()
+	list, err := w.resource("configmaps").List(context.Background(), api.ListOptions{})
+	require.NoError(w.t, err)
+	names := []string{}
+	for _, o := range list.Items {
+		if o.GetName() != "kube-root-ca.crt" {
+			names = append(names, o.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *world) get(name string) *api.Unstructured {
+	w.t.Helper()
+	o, err := w.resource("configmaps").Get(context.Background(), name, api.GetOptions{})
+	require.NoError(w.t, err)
+	return o
+}
+
+func (w *world) fault(order string) (heal func()) {
+	w.t.Helper()
+	id, err := w.server.Faults().Add(order)
+	require.NoError(w.t, err)
+	return func() { w.server.Faults().Remove(id) }
+}

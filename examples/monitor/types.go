@@ -1,0 +1,64 @@
+package monitor
+
+import (
+	"slices"
+	"strings"
+
+	"orrery/restclient/api"
+)
+
+// Resource is a type of objects.
+type Resource struct {
+	api.GroupVersionResource
+	Kind       string
+	Namespaced bool
+}
+
+// types are what a server has: all in every version by their kind, which is what owner references name, and those whose objects can be
+// deleted by their name, once in each group.
+type types struct {
+	kinds     map[api.GroupVersionKind]*Resource
+	deletable map[api.GroupVersionResource]*Resource
+}
+
+// ignored are Events, in both groups: nothing owns them, there are many, and they go by themselves.
+var ignored = []string{"events.", "events.events.k8s.io"}
+
+// typesOf reads the lists of a server, which has the preferred version of each group first.
+func typesOf(lists []*api.APIResourceList) types {
+	found := types{kinds: map[api.GroupVersionKind]*Resource{}, deletable: map[api.GroupVersionResource]*Resource{}}
+	seen := slices.Clone(ignored)
+	for _, list := range lists {
+		version, err := api.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			continue
+		}
+		for _, one := range list.Resources {
+			lacks := func(verb string) bool { return !slices.Contains(one.Verbs, verb) }
+			if strings.Contains(one.Name, "/") || lacks("get") {
+				continue
+			}
+			r := &Resource{GroupVersionResource: version.WithResource(one.Name), Kind: one.Kind, Namespaced: one.Namespaced}
+			found.kinds[api.GroupVersionKind{Group: version.Group, Version: version.Version, Kind: one.Kind}] = r
+			if name := r.GroupResource(); !lacks("delete") && !lacks("list") && !lacks("watch") && !slices.Contains(seen, name) {
+				seen = append(seen, name)
+				found.deletable[r.GroupVersionResource] = r
+			}
+		}
+	}
+	return found
+}
+
+// keep takes over those types of the groups that the server does not tell about at the moment.
+func (t types) keep(before types, failed map[api.GroupVersion]error) {
+	for kind, r := range before.kinds {
+		if _, unknown := failed[r.GroupVersion()]; unknown {
+			t.kinds[kind] = r
+		}
+	}
+	for gvr, r := range before.deletable {
+		if _, unknown := failed[r.GroupVersion()]; unknown {
+			t.deletable[gvr] = r
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
+	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/patch"
+	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
+)
+
+// newCollector returns the garbage collector that the server runs against itself. It speaks to the registry and not over HTTP: it is
+// in no count and no trace of requests, and no fault hits it but those of admission.
+func (s *Server) newCollector() *garbagecollector.Controller {
+	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{
+		Discovery: local{s},
+		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+			return heads{server: s, resource: resource, namespace: namespace}
+		},
+		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, and that is watched
+	}})
+	if err != nil { // it has all that it needs
+		panic(err)
+	}
+	return collector
+}
+
+// collectorUser is who the collector is to the server.
+const collectorUser = "system:serviceaccount:kube-system:generic-garbage-collector"
+
+// local is the server for a client in its own process.
+type local struct{ server *Server }
+
+// ServerGroupsAndResources returns the catalogue, but for the groups.
+func (l local) ServerGroupsAndResources(context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
+	var lists []*api.APIResourceList
+	for _, group := range l.server.catalog.Groups() {
+		for _, version := range group.Versions {
+			list := &api.APIResourceList{GroupVersion: api.GroupVersion{Group: group.Name, Version: version.Version}.String()}
+			for _, d := range version.Definitions {
+				list.Resources = append(list.Resources, api.APIResource{
+					Name: d.Plural, Kind: d.Kind, Namespaced: d.Namespaced, Verbs: d.VerbList(),
+				})
+			}
+			lists = append(lists, list)
+		}
+	}
+	return nil, lists, nil
+}
+
+// heads are the heads of the objects of a resource, read and written by the server's own registry.
+type heads struct {
+	server    *Server
+	resource  api.GroupVersionResource
+	namespace string
+}
+
+func (h heads) target(name string) (registry.Target, error) {
+	d, ok := h.server.catalog.Lookup(h.resource)
+	if !ok {
+		return registry.Target{}, apierrors.ResourceNotFound()
+	}
+	return registry.Target{Definition: d, Version: h.resource.Version, Namespace: h.namespace, Name: name}, nil
+}
+
+func headOf(d *resources.Definition, o *store.Object) *api.PartialObjectMetadata {
+	head := &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: d.Kind}}
+	if err := json.Unmarshal(o.Metadata(), &head.ObjectMeta); err != nil { // the store has encoded it
+		panic(err)
+	}
+	return head
+}
+
+func (h heads) Get(_ context.Context, name string, opts api.GetOptions) (*api.PartialObjectMetadata, error) {
+	t, err := h.target(name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.server.registry.Get(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	return headOf(t.Definition, o), nil
+}
+
+func (h heads) List(_ context.Context, opts api.ListOptions) (*api.List[*api.PartialObjectMetadata], error) {
+	t, err := h.target("")
+	if err != nil {
+		return nil, err
+	}
+	page, err := h.server.registry.List(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	list := &api.List[*api.PartialObjectMetadata]{}
+	list.ResourceVersion, list.Continue = strconv.FormatUint(page.Version, 10), page.Continue
+	for _, o := range page.Items {
+		list.Items = append(list.Items, headOf(t.Definition, o))
+	}
+	return list, nil
+}
+
+func (h heads) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
+	t, err := h.target(name)
+	if err != nil {
+		return err
+	}
+	_, _, err = h.server.registry.Delete(ctx, t, opts, registry.WriteOptions{User: collectorUser})
+	return err
+}
+
+func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body []byte, _ api.UpdateOptions, _ ...string) (*api.PartialObjectMetadata, error) {
+	t, err := h.target(name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.server.registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		tree, err := patch.Apply(kind, current.Object, body, nil)
+		return &api.Unstructured{Object: tree}, err
+	}, registry.WriteOptions{User: collectorUser})
+	if err != nil {
+		return nil, err
+	}
+	return headOf(t.Definition, o), nil
+}
+
+func (h heads) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.PartialObjectMetadata], error) {
+	t, err := h.target("")
+	if err != nil {
+		return nil, err
+	}
+	watch, err := h.server.registry.Watch(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	return &headWatcher{definition: t.Definition, watch: watch, ctx: ctx, stop: stop}, nil
+}
+
+// ProvesLife reports that no connection can die unnoticed.
+func (h heads) ProvesLife() bool { return true }
+
+// headWatcher is a watch of heads. It has no end but those of its resource, of the server's history, and of who reads it.
+type headWatcher struct {
+	definition *resources.Definition
+	watch      *registry.Watch
+	ctx        context.Context
+	stop       context.CancelFunc
+	ready      []registry.Event
+}
+
+func (w *headWatcher) Stop() { w.stop() }
+
+// ProvesLife is that of heads.
+func (w *headWatcher) ProvesLife() bool { return true }
+
+func (w *headWatcher) Next() (api.WatchEvent[*api.PartialObjectMetadata], error) {
+	for len(w.ready) == 0 {
+		var err error
+		w.ready, err = w.watch.Next(w.ctx)
+		if refused, ok := errors.AsType[*api.StatusError](err); ok {
+			return api.WatchEvent[*api.PartialObjectMetadata]{Type: api.WatchError, Status: &refused.Status}, nil
+		}
+		if errors.Is(err, registry.ErrEnded) {
+			err = io.EOF
+		}
+		if err != nil {
+			return api.WatchEvent[*api.PartialObjectMetadata]{}, err
+		}
+	}
+	event := w.ready[0]
+	w.ready = w.ready[1:]
+	next := api.WatchEvent[*api.PartialObjectMetadata]{
+		Type: event.Type, ResourceVersion: strconv.FormatUint(event.Version, 10), InitialEventsEnd: event.InitialEventsEnd,
+	}
+	if event.Object != nil {
+		next.Object = headOf(w.definition, event.Object)
+	}
+	return next, nil
+}
