@@ -73,7 +73,7 @@ func waits(s *story.State) bool {
 		switch {
 		case beat.Who == story.Worker && strings.Contains(beat.Text, "expectations are open"):
 			return true
-		case beat.Who == story.You && strings.Contains(beat.Text, "kubectl scale"):
+		case beat.Who == story.You && strings.Contains(beat.Text, "scale deployment"):
 			return false
 		}
 	}

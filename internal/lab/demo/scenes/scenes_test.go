@@ -414,14 +414,14 @@ func TestRollout(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	play(t, "garbage", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.You, "kubectl delete configmap blue --cascade=background"},
+			beat{story.You, "kubectl -n shop delete configmap blue --cascade=background"},
 			beat{story.Server, "blue has gone"},
 			beat{story.Server, "blue-"},
-			beat{story.You, "kubectl delete configmap green --cascade=foreground"},
+			beat{story.You, "kubectl -n shop delete configmap green --cascade=foreground"},
 			beat{story.Server, "green is being deleted; its finalizers are [foregroundDeletion]"},
 			beat{story.Server, "green-"},
 			beat{story.Server, "green has gone"},
-			beat{story.You, "kubectl delete configmap red --cascade=orphan"},
+			beat{story.You, "kubectl -n shop delete configmap red --cascade=orphan"},
 			beat{story.Server, "red is being deleted; its finalizers are [orphan]"},
 			beat{story.Server, "names no owner any more"},
 			beat{story.Server, "names no owner any more"},

@@ -14,7 +14,7 @@ const familyLabel = "demo.orrery/family"
 
 // CreateFamily creates an owner with two dependents, all of them ConfigMaps in the namespace.
 func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
-	s.Tell(story.You, "kubectl apply: a ConfigMap %s, and %s-a and %s-b that name it in metadata.ownerReferences", owner, owner, owner)
+	s.Tell(story.You, "kubectl -n %s apply: a ConfigMap %s, and %s-a and %s-b that name it in metadata.ownerReferences", Namespace, owner, owner, owner)
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)
 	var references []any
 	for _, name := range []string{owner, owner + "-a", owner + "-b"} {
@@ -52,7 +52,7 @@ func (s *Stage) DeleteFamily(ctx context.Context, owner string, policy api.Delet
 		return err
 	}
 	defer watch.Stop()
-	s.Tell(story.You, "kubectl delete configmap %s --cascade=%s", owner, strings.ToLower(string(policy)))
+	s.Tell(story.You, "kubectl -n %s delete configmap %s --cascade=%s", Namespace, owner, strings.ToLower(string(policy)))
 	if err := objects.Delete(ctx, owner, api.DeleteOptions{PropagationPolicy: policy}); err != nil {
 		return fmt.Errorf("deleting %s: %w", owner, err)
 	}
