@@ -60,7 +60,7 @@ func garbageTrace(c controllers.ControllerContext) *garbagecollector.Trace {
 	recorder := c.Recorder()
 	return &garbagecollector.Trace{
 		Wrote: func(object api.ObjectReference, what string) {
-			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Msg(what)
+			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Str("change", what).Msg("object with owners changed")
 		},
 		InvalidNamespace: func(object api.ObjectReference, owner api.OwnerReference) {
 			recorder.Event(context.Background(), object, api.EventWarning, "OwnerRefInvalidNamespace",
