@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"syscall"
 )
 
@@ -164,6 +165,10 @@ func clientCertificateAlert(err error) bool {
 	return false
 }
 
+// http2NotEstablished ends the error of a request whose new HTTP/2 connection broke before it was used: a server that rejects a client
+// certificate says so after the client's half of the handshake. net/http does not export the error.
+const http2NotEstablished = "http2: client conn could not be established"
+
 func networkKind(err error) TransportErrorKind {
 	var (
 		dns     *net.DNSError
@@ -185,7 +190,8 @@ func networkKind(err error) TransportErrorKind {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return TimedOut
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
-		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed),
+		strings.HasSuffix(err.Error(), http2NotEstablished):
 		return ConnectionLost
 	}
 	return ConnectionFailed

@@ -45,6 +45,7 @@ func TestKindOf(t *testing.T) {
 		{nil, io.EOF, ConnectionLost},
 		{nil, io.ErrUnexpectedEOF, ConnectionLost},
 		{nil, net.ErrClosed, ConnectionLost},
+		{nil, fmt.Errorf("Get: %w", errors.New("http2: client conn could not be established")), ConnectionLost},
 		{nil, os.ErrDeadlineExceeded, TimedOut},
 		{nil, x509.UnknownAuthorityError{}, CertificateUnknown},
 		{nil, x509.HostnameError{Certificate: &x509.Certificate{}}, CertificateInvalid},
