@@ -29,6 +29,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/fifo"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection"
+	"k8s.io/component-base/metrics/prometheus/controllers"
 	_ "k8s.io/component-base/metrics/prometheus/restclient"
 	_ "k8s.io/component-base/metrics/prometheus/workqueue"
 
@@ -104,6 +105,9 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 	m.SlowPath("contract")
 	m.Leading("contract", true)
 	leadWithTheirs(t)
+	m.Running("contract", true)
+	controllers.Register()
+	controllers.NewControllerManagerMetrics("contract").ControllerStarted("contract")
 	id := metrics.InformerID{Name: "contract", Version: "v1", Resource: "namespaces"}
 	metrics.FIFO[string](m, id)
 	m.Informer(id, func() informer.Snapshot {
@@ -126,7 +130,7 @@ func TestMetricsAreThoseOfKubernetes(t *testing.T) {
 		assert.Equal(t, bounds(theirs[name].Metric[0]), bounds(ours[name].Metric[0]), name)
 		compared++
 	}
-	assert.Equal(t, 16, compared)
+	assert.Equal(t, 17, compared)
 
 	for _, name := range []string{"rest_client_requests_total", "rest_client_request_retries_total"} {
 		assert.Equal(t, counted(theirs[name], server.URL), counted(ours[name], server.URL), name)
